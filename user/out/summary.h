@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef OUT_SUMMARY_H
+#define OUT_SUMMARY_H
+
+/*
+ * What one traced run came to: filled by user/collect, judged by
+ * user/report/diagnose, written by every format in user/out. All times are
+ * nanoseconds, all sizes bytes, all thread ids those of the tracer's own pid
+ * namespace. Strings are hostile (they come from other processes) and are
+ * escaped by each format. Arrays belong to the summary; summary_release frees.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "stats/hist.h"
+
+#define SUMMARY_SCHEMA "tracer.summary/1"
+#define SUM_COMM 16
+
+enum sum_mode { SUM_WAIT, SUM_EXACT };
+
+/* Bits of .collected: which collectors ran. */
+enum {
+	SUM_SYSCALLS = 1 << 0,
+	SUM_THREADS  = 1 << 1,
+	SUM_FUTEX    = 1 << 2,
+	SUM_PIPES    = 1 << 3,
+	SUM_SCHED    = 1 << 4,
+};
+
+/* A thread's creation and end, in the order in which they happen. */
+enum sum_stage {
+	SUM_STAGE_STACK,	/* creator: mmap, mprotect, munmap of the new stack */
+	SUM_STAGE_CLONE,	/* creator: clone enter to the child made runnable */
+	SUM_STAGE_WAKEUP,	/* child: runnable to first on a CPU */
+	SUM_STAGE_START,	/* child: first on a CPU to first return to user */
+	SUM_STAGE_SETUP,	/* child: its calls before the start routine (rseq, set_robust_list, rt_sigprocmask) */
+	SUM_STAGE_EXIT,		/* child: exit enter to dead */
+	SUM_STAGE_JOIN,		/* joiner: woken by the exit to running again; 0 when nobody slept in a join */
+	SUM_STAGES
+};
+const char *sum_stage_name(enum sum_stage s);	/* "stack", "clone", "wakeup", "start", "setup", "exit", "join" */
+
+struct sum_frame {
+	uint64_t ip;
+	char *symbol;		/* NULL: unknown; demangled, symbol version cut off */
+	char *module;		/* NULL: unknown; path of the mapped file */
+	char *file;		/* NULL: unknown */
+	uint32_t line;		/* 0: unknown */
+	uint64_t offset;	/* of ip in symbol */
+};
+
+struct sum_thread {
+	pid_t tid, tgid, parent;	/* parent: tid of the creating thread, 0 unknown */
+	char comm[SUM_COMM + 1];
+	bool is_process;	/* made by fork/vfork, not a thread of its creator's process */
+	bool exited;		/* ended while traced */
+	bool created;		/* began while traced */
+	uint64_t start_ns;	/* since the trace's start; 0 when it was there before */
+	uint64_t lifetime_ns;
+	uint64_t cost_ns;	/* sum of .stage_ns; 0 when not created while traced */
+	uint64_t stage_ns[SUM_STAGES];
+	uint64_t calls;		/* system calls, as counted in exact mode */
+	uint64_t futex_calls;
+	uint64_t futex_wait_ns;	/* time in futex waits */
+	uint64_t oncpu_ns, runnable_ns, blocked_ns;
+	uint64_t voluntary, involuntary;	/* context switches */
+};
+
+struct sum_threads {
+	uint64_t created, exited;	/* threads (same process as creator) while traced */
+	uint64_t processes_created, processes_exited;	/* by fork or vfork */
+	uint64_t live_peak;		/* most traced threads alive at once */
+	struct hist cost, lifetime;	/* of created threads; lifetime of those that also exited */
+	struct hist stage[SUM_STAGES];
+	/* Calls spent by and for created threads between clone and the start
+	 * routine and at the exit are in .calls_on_the_way: per name, total. */
+	struct sum_way { const char *name; uint64_t calls, total_ns; } *way;
+	size_t nway;
+	struct sum_thread *by_thread;	/* sorted by cost_ns, then lifetime_ns, largest first */
+	size_t nby_thread;
+	uint64_t by_thread_cap;		/* most rows kept */
+	uint64_t by_thread_cut;		/* rows beyond the cap */
+};
+
+struct sum_edge {
+	pid_t waker, waiter;	/* tids; waker 0: not seen (timeout, signal, interrupt) */
+	char waker_comm[SUM_COMM + 1], waiter_comm[SUM_COMM + 1];
+	uint64_t count;
+};
+
+/* Where a lock was waited for: sampled user stacks. */
+struct sum_site {
+	struct sum_frame *frame;	/* innermost first */
+	size_t nframe;
+	uint64_t samples;	/* of this site */
+	uint64_t waits;		/* estimated: the lock's waits by this site's share of its samples */
+	uint64_t wait_ns;	/* of the samples themselves */
+};
+
+enum sum_lock_kind { SUM_LOCK_PRIVATE, SUM_LOCK_SHARED, SUM_LOCK_PI, SUM_LOCK_JOIN };
+const char *sum_lock_kind_name(enum sum_lock_kind k);	/* "private", "shared", "pi", "join" */
+
+struct sum_lock {
+	uint64_t addr;
+	pid_t tgid;		/* a process that used it */
+	char comm[SUM_COMM + 1];
+	char *symbol;		/* NAME or NAME+0xOFF of a global; NULL: not known */
+	char *module;		/* file that holds the symbol; NULL */
+	enum sum_lock_kind kind;
+	uint64_t waits;		/* wait operations that queued (they returned 0, ETIMEDOUT or EINTR, or still wait) */
+	uint64_t blocked;	/* of those, waits that gave up the CPU */
+	uint64_t timeouts;	/* ETIMEDOUT */
+	uint64_t eagain;
+	uint64_t wakes;		/* wake operations */
+	uint64_t woken;		/* threads that they woke */
+	uint64_t wasted_wakes;	/* wake operations that woke nobody */
+	uint64_t requeued;
+	struct hist wait;	/* wall time of each wait; .sum is wait_ns.total */
+	struct sum_edge *edge;	/* most frequent first */
+	size_t nedge;
+	struct sum_site *site;	/* most samples first */
+	size_t nsite;
+	uint64_t samples;	/* stacks sampled for this lock, resolved or not */
+	pid_t holder;		/* most frequent waker, the likely holder; 0 unknown */
+};
+
+struct sum_futex {
+	uint64_t calls;		/* futex, futex_waitv, futex_wait, futex_wake, futex_requeue */
+	uint64_t waits, wakes, wasted_wakes, eagain, timeouts, requeued;
+	uint64_t addresses;	/* distinct locks seen */
+	struct sum_futex_op { const char *name; uint64_t calls, errors; } *op;	/* by operation: "wait", "wake", "wait_bitset", … */
+	size_t nop;
+};
+
+enum sum_pipe_kind { SUM_PIPE, SUM_FIFO, SUM_SOCKETPAIR, SUM_EVENTFD };
+const char *sum_pipe_kind_name(enum sum_pipe_kind k);	/* "pipe", "fifo", "socketpair", "eventfd" */
+
+struct sum_pipe_end {
+	pid_t tid, tgid;
+	char comm[SUM_COMM + 1];
+	uint64_t chunks, bytes;
+	uint64_t blocked_ns;	/* off the CPU in read or write of this pipe */
+	uint64_t blocked;	/* calls that blocked */
+	uint64_t eagain;	/* calls that failed with EAGAIN */
+	uint64_t futex_calls;	/* futex calls of this thread between its chunks */
+	struct hist chunk_bytes;
+};
+
+/* One edge: what is written by .writer arrives at .reader. */
+struct sum_pipe {
+	enum sum_pipe_kind kind;
+	uint64_t inode;		/* of the pipe or receiving socket; eventfd: its id */
+	char *path;		/* of a FIFO where known; NULL */
+	struct sum_pipe_end *writer, *reader;	/* most bytes first */
+	size_t nwriter, nreader;
+	uint64_t chunks_written, chunks_read, bytes, bytes_read;
+	uint64_t writer_blocked_ns, reader_blocked_ns;
+	uint64_t futex_calls;	/* by its ends between chunks */
+	double futex_per_chunk;
+	struct hist chunk_bytes;	/* of written chunks; of read ones when none was written by a traced thread */
+	/* Which side holds the other up: the reader's stage when writers block, and the other way. */
+	enum sum_bottleneck { SUM_NEITHER, SUM_WRITER, SUM_READER } bottleneck;
+};
+
+struct sum_errno { int err; uint64_t count; };
+
+struct sum_syscall {
+	const char *name;	/* as strace prints it */
+	int nr;
+	uint64_t calls;		/* also those that never return */
+	uint64_t errors;
+	struct sum_errno *by_errno;	/* most frequent first */
+	size_t nby_errno;
+	struct hist wall;	/* .sum is total_ns, .max max_ns */
+	uint64_t cpu_ns;	/* wall less the time off the CPU */
+};
+
+struct sum_sched {
+	uint64_t oncpu_ns, runnable_ns, blocked_ns;	/* over all traced threads */
+	uint64_t switches, voluntary, involuntary, migrations;
+	struct hist runq;	/* runnable to on a CPU */
+	/* Blocked time by what it waited in: system call name, or "page fault/other". */
+	struct sum_block { const char *name; uint64_t count, total_ns; } *block;
+	size_t nblock;
+};
+
+struct sum_overhead {
+	bool measured;
+	int64_t bare_call_ns;		/* getppid without tracing */
+	int64_t ns_per_syscall;		/* added to a traced getppid */
+	int64_t ns_per_futex;		/* added to a futex wake */
+	int64_t ns_per_pipe_chunk;	/* added to a write or a read of a pipe */
+	uint64_t consumer_cpu_ns;	/* CPU time of the tracer itself while tracing */
+};
+
+/* The loss ledger: all that could not be counted, always in JSON, shown when not 0. */
+struct sum_loss {
+	uint64_t ring_full;	/* events dropped, the ring being full */
+	uint64_t map_full;	/* keys not entered, a map being full */
+	uint64_t recursion;	/* program runs the kernel skipped */
+	uint64_t unpaired;	/* returns without an enter */
+	uint64_t stacks;	/* stacks not read, or not unwound */
+	uint64_t unknown;	/* events of unknown type or length */
+	uint64_t total;
+};
+
+struct sum_finding {
+	const char *id;		/* "tiny-chunks", "wasted-wakes", … */
+	char *text;		/* one sentence with its figures */
+	char *advice;		/* what to do about it */
+	double severity;	/* seconds or share it costs; sorts, largest first */
+	struct sum_evidence { const char *name; double value; } *evidence;
+	size_t nevidence;
+};
+
+struct sum_collector { const char *name, *way; };	/* "syscalls", "tp_btf" */
+
+struct summary {
+	const char *tracer_version;
+	char **command;		/* NULL-terminated; NULL for attach */
+	pid_t *pids;		/* attached to; NULL for run */
+	size_t npids;
+	bool has_exit;		/* run: the command ended */
+	int exit_code, exit_signal;	/* signal 0: it exited */
+	enum sum_mode mode;
+	unsigned int collected;
+	uint64_t duration_ns;
+	uint64_t started_realtime_ns;	/* wall clock at the start, since 1970 */
+	uint64_t still_running;	/* traced threads alive when the trace ended */
+	uint64_t compat_calls;	/* 32-bit system calls, counted but not named */
+	struct sum_finding *finding;	/* most severe first */
+	size_t nfinding;
+	struct sum_threads threads;
+	struct sum_lock *lock;	/* wait.sum, largest first */
+	size_t nlock;
+	struct sum_futex futex;
+	struct sum_pipe *pipe;	/* bytes, largest first */
+	size_t npipe;
+	struct sum_syscall *syscall;	/* wall.sum, largest first */
+	size_t nsyscall;
+	struct sum_sched sched;
+	struct sum_overhead overhead;
+	struct sum_loss loss;
+	struct sum_collector *collector;
+	size_t ncollector;
+};
+
+void summary_init(struct summary *s);
+void summary_release(struct summary *s);
+
+#endif
