@@ -25,7 +25,10 @@ void hist_merge(struct hist *h, const struct hist *other);
  */
 uint64_t hist_quantile(const struct hist *h, double q);
 uint64_t hist_mean(const struct hist *h);
-/* Lower and upper (exclusive) edge of bucket @i. */
+/*
+ * Lower and upper (exclusive) edge of bucket @i. The last bucket has no end:
+ * its upper edge, and both of any bucket past it, are UINT64_MAX.
+ */
 uint64_t hist_lower(unsigned int i);
 uint64_t hist_upper(unsigned int i);
 
