@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+# One Makefile, nothing recursive but the second step of `demo` and `check`,
+# which must see what `deps` has installed. Files are found by wildcard: adding
+# one means adding it, nothing else.
+#
+#   make [V=1] [WERROR=1] [SAN=asan|tsan|fuzz] [CC=clang]
+#   make help          the targets
+
+prefix      ?= /usr/local
+bindir      ?= $(prefix)/bin
+libexecdir  ?= $(prefix)/libexec/tracer
+mandir      ?= $(prefix)/share/man
+docdir      ?= $(prefix)/share/doc/tracer
+bashdir     ?= $(prefix)/share/bash-completion/completions
+zshdir      ?= $(prefix)/share/zsh/site-functions
+fishdir     ?= $(prefix)/share/fish/vendor_completions.d
+
+SAN ?=
+ifeq ($(filter $(SAN),asan tsan fuzz),$(SAN))
+B := build$(addprefix -,$(SAN))
+else
+$(error SAN=$(SAN): one of asan, tsan, fuzz)
+endif
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG   ?= clang
+BPFTOOL ?= $(or $(shell PATH=$$PATH:/usr/sbin:/sbin command -v bpftool),bpftool)
+# The distribution's python first: version managers put slow wrappers before it.
+PYTHON  ?= $(or $(wildcard /usr/bin/python3),python3)
+INSTALL ?= install
+
+# --- flags -----------------------------------------------------------------
+
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+	-Wformat=2 -Wundef -Wvla -Wwrite-strings -Wimplicit-fallthrough
+ifeq ($(WERROR),1)
+WARN += -Werror
+endif
+CFLAGS   ?= -O2 -g
+CPPFLAGS += -D_GNU_SOURCE -Iuser -Iinclude -I$(B)
+STD      := -std=gnu11 $(WARN) -fno-strict-aliasing -fno-omit-frame-pointer -pthread
+LDFLAGS  += -Wl,--as-needed -pthread
+LIVE_LIBS := -lbpf -lelf -lz -lm
+SYM_LIBS  := -ldw -lelf -lm
+
+ifeq ($(SAN),)
+STD += -fstack-protector-strong
+ifneq ($(findstring -O,$(CFLAGS)),)
+CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+endif
+LDFLAGS += -Wl,-z,relro,-z,now
+endif
+ifeq ($(SAN),asan)
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+endif
+ifeq ($(SAN),tsan)
+SANFLAGS := -fsanitize=thread
+endif
+ifeq ($(SAN),fuzz)
+CC := $(CLANG)
+SANFLAGS := -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=undefined
+endif
+STD     += $(SANFLAGS)
+LDFLAGS += $(SANFLAGS)
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n' $(1) $(2)
+endif
+
+# --- files -----------------------------------------------------------------
+
+# ROOMS="base stats" builds the tests against these alone.
+ROOMS    ?= base cli stats out ring sym report collect cmd
+USER_SRC := $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c))
+SYMD_SRC := $(filter user/sym/symd%,$(USER_SRC))
+MAIN_SRC := $(filter %_main.c,$(USER_SRC))
+LIB_SRC  := $(filter-out $(SYMD_SRC) $(MAIN_SRC),$(USER_SRC))
+OPTS_SRC := $(wildcard user/cmd/*_opts.c)
+TINY_SRC := user/main.c $(wildcard user/cli/*.c user/base/*.c) $(OPTS_SRC)
+
+obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+
+LIB  := $(B)/libtracer.a
+SYMD := $(B)/libsymd.a
+
+BPF_SRC := $(wildcard bpf/*.bpf.c)
+BPF_OBJ := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(BPF_SRC))
+SKEL    := $(if $(BPF_SRC),$(B)/live.skel.h)
+
+UNIT      := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
+WORKLOADS := $(patsubst %.c,$(B)/%,$(wildcard tests/workloads/*.c))
+BENCHES   := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
+FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
+REPLAY    := $(patsubst tests/fuzz/fuzz_%.c,$(B)/tests/fuzz/replay_%,$(FUZZ_SRC))
+FUZZ      := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
+
+EXE := $(B)/tracer
+LIBEXEC := $(if $(wildcard user/cmd/live_main.c),$(B)/libexec/tracer-live) \
+	$(if $(wildcard user/sym/symd*.c),$(B)/libexec/tracer-sym)
+MAN := $(patsubst %,$(B)/man/%.1,tracer tracer-run tracer-attach)
+COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completion/tracer.fish
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+
+.PHONY: all help tests deps deps-long demo demo-run check check-run check-long check-long-run \
+	bench bench-run lint docs vmlinux-full check-vmlinux install uninstall clean fuzz
+
+all: $(EXE) $(LIBEXEC)
+
+help:
+	@sed -n 's/^#: \{0,1\}//p' Makefile
+
+#: make               build/tracer and what it runs in build/libexec/
+#: make deps          install what the build and the tests need (Debian packages)
+#: make deps-long     also what check-long, the benchmarks and the fuzzers need
+#: make demo          trace two real programs and print the tables
+#: make check         all tests; check-long: with the slow ones
+#: make bench         the figures of docs/ as ratios of the same run
+#: make lint          headers, layers, sizes, names, docs
+#: make docs          man pages and completions into build/
+#: make check-vmlinux the kernel types in vmlinux/ against the running kernel
+#: make vmlinux-full  a full dump of the kernel's types, to look things up
+#: make install       prefix=/usr/local, DESTDIR=; uninstall takes it away
+#: make clean         removes build, build-asan, build-tsan, build-fuzz
+
+# --- objects ---------------------------------------------------------------
+
+# Flags are a prerequisite: another WERROR or CFLAGS compiles anew.
+FLAGS := $(CC) $(CPPFLAGS) $(CFLAGS) $(STD) $(LDFLAGS)
+$(B)/flags: force
+	@mkdir -p $(B)
+	@printf '%s\n' '$(FLAGS)' | cmp -s - $@ || printf '%s\n' '$(FLAGS)' >$@
+.PHONY: force
+
+$(B)/obj/%.o: %.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(STD) -MMD -MP -c $< -o $@
+
+# Only user/collect may include the skeleton; the first build has no .d yet.
+$(call obj,$(wildcard user/collect/*.c)): | $(SKEL)
+
+$(LIB): $(call obj,$(LIB_SRC))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(SYMD): $(call obj,$(filter-out %_main.c,$(SYMD_SRC)))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+# Links nothing but libc: start-up is part of the cost of every command.
+$(EXE): $(call obj,$(TINY_SRC))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+
+$(B)/libexec/tracer-live: $(call obj,user/cmd/live_main.c) $(LIB)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIVE_LIBS) -o $@
+
+$(B)/libexec/tracer-sym: $(call obj,$(SYMD_SRC)) $(LIB)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(SYM_LIBS) -o $@
+
+# --- BPF -------------------------------------------------------------------
+
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+BPF_FLAGS := -target bpf -mcpu=v3 -g -O2 -D__TARGET_ARCH_$(ARCH) -Ivmlinux -Iinclude -Ibpf \
+	$(addprefix -I/usr/include/,$(MULTIARCH)) -Wall -Wextra -Wno-unused-parameter \
+	-Wno-missing-declarations $(if $(filter 1,$(WERROR)),-Werror)
+
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
+	$(call say,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_FLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@
+
+$(B)/bpf/live.o: $(BPF_OBJ)
+	$(call say,BPFLD,$@)
+	$(Q)$(BPFTOOL) gen object $@ $(sort $^)
+
+$(B)/live.skel.h: $(B)/bpf/live.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name live >$@
+
+vmlinux-full:
+	@mkdir -p $(B)
+	$(BPFTOOL) btf dump file /sys/kernel/btf/vmlinux format c >$(B)/vmlinux-full.h
+	@echo "$(B)/vmlinux-full.h: for look-up only, nothing includes it"
+
+check-vmlinux:
+	@mkdir -p $(B)
+	$(Q)$(PYTHON) tools/check_vmlinux.py --clang $(CLANG) --out $(B) vmlinux/vmlinux.h
+
+# --- tests -----------------------------------------------------------------
+
+tests: $(UNIT) $(WORKLOADS) $(BENCHES) $(REPLAY)
+
+$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(LIB) $(SYMD)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< -Wl,--start-group $(LIB) $(SYMD) -Wl,--end-group \
+		-lcmocka $(LIVE_LIBS) $(SYM_LIBS) -o $@
+
+# Workloads are what is traced: never sanitised, and with frame pointers.
+$(B)/tests/workloads/%: tests/workloads/%.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE -Iinclude -std=gnu11 $(WARN) -O2 -g -fno-omit-frame-pointer \
+		-MMD -MP -MF $@.d $< -pthread -lrt -o $@
+
+$(B)/tests/bench/%: tests/bench/%.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE -Iinclude -std=gnu11 $(WARN) -O2 -g -MMD -MP -MF $@.d $< \
+		-pthread -lrt -o $@
+
+$(B)/tests/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(LIB) $(SYMD)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(LIB) $(SYMD) \
+		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) -o $@
+
+# Needs SAN=fuzz (clang with libFuzzer).
+fuzz: $(FUZZ)
+$(B)/tests/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(LIB) $(SYMD)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $< -Wl,--start-group $(LIB) $(SYMD) \
+		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) -o $@
+
+deps:
+	@tools/deps.sh --install
+
+deps-long:
+	@tools/deps.sh --install --long
+
+# `deps` may have installed the compiler that this make has already looked for:
+# the second make sees it.
+demo check bench: deps
+	@$(MAKE) --no-print-directory $@-run
+check-long: deps-long
+	@$(MAKE) --no-print-directory $@-run
+
+demo-run: all $(WORKLOADS)
+	@tools/demo.sh $(B)
+
+check-run: all tests docs
+	@$(PYTHON) tests/run --build $(B)
+
+check-long-run: all tests docs
+	@$(PYTHON) tests/run --build $(B) --long
+
+bench-run: all tests
+	@$(PYTHON) tests/bench/run.py --build $(B)
+
+lint: all docs
+	@CC='$(CC)' CLANG='$(CLANG)' PYTHON='$(PYTHON)' tools/lint.sh $(B)
+
+# --- docs, install ---------------------------------------------------------
+
+docs: $(MAN) $(COMPLETION)
+
+$(B)/man/%.1: $(EXE)
+	@mkdir -p $(@D)
+	$(Q)$(EXE) __man $* >$@
+
+$(B)/completion/tracer.bash: $(EXE)
+	@mkdir -p $(@D)
+	$(Q)$(EXE) __completion bash >$@
+$(B)/completion/_tracer: $(EXE)
+	@mkdir -p $(@D)
+	$(Q)$(EXE) __completion zsh >$@
+$(B)/completion/tracer.fish: $(EXE)
+	@mkdir -p $(@D)
+	$(Q)$(EXE) __completion fish >$@
+
+DOCS := $(wildcard README.md LICENSE docs/*.md)
+FORMATS := $(wildcard docs/formats/*.md)
+
+# No file capability is set: see README.md, "Who may use it".
+install: all docs
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libexecdir) $(mandir)/man1 \
+		$(bashdir) $(zshdir) $(fishdir) $(docdir)/formats)
+	$(INSTALL) -m 755 $(EXE) $(DESTDIR)$(bindir)/tracer
+	$(INSTALL) -m 755 $(LIBEXEC) $(DESTDIR)$(libexecdir)/
+	$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(mandir)/man1/
+	$(INSTALL) -m 644 $(B)/completion/tracer.bash $(DESTDIR)$(bashdir)/tracer
+	$(INSTALL) -m 644 $(B)/completion/_tracer $(DESTDIR)$(zshdir)/_tracer
+	$(INSTALL) -m 644 $(B)/completion/tracer.fish $(DESTDIR)$(fishdir)/tracer.fish
+	$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(docdir)/
+	$(INSTALL) -m 644 $(FORMATS) $(DESTDIR)$(docdir)/formats/
+
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/tracer $(addprefix $(DESTDIR)$(mandir)/man1/,$(notdir $(MAN))) \
+		$(DESTDIR)$(bashdir)/tracer $(DESTDIR)$(zshdir)/_tracer $(DESTDIR)$(fishdir)/tracer.fish
+	rm -rf $(DESTDIR)$(libexecdir) $(DESTDIR)$(docdir)
+
+clean:
+	rm -rf build build-asan build-tsan build-fuzz
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
