@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BASE_ERRNAME_H
+#define BASE_ERRNAME_H
+
+/*
+ * The name of positive errno @code: "ENOENT"; the kernel's own from 512 on
+ * too, "ERESTARTSYS". NULL when it has none (0 among them); lives for ever.
+ */
+const char *errname(int code);
+
+#endif
