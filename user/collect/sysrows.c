@@ -35,7 +35,7 @@
 #define GAP(nr) [nr] = { "syscall_" #nr, 0, 0, 0, 0 }
 
 const struct sysname sysname_table[SYSNAMES_MAX] = {
-	[0] = { "read", FILE, A0, 0, 0 },
+	[0] = { "read", DESC, A0, 0, 0 },
 	[1] = { "write", DESC, A0, 0, 0 },
 	[2] = { "open", FILE | DESC, 0, A0, 0 },
 	[3] = { "close", DESC, A0, 0, 0 },
