@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/live_opts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/live_rows.h"
+
+#define LIVE_RING_LARGEST ((uint64_t)1 << 31)	/* the kernel takes no larger ring */
+
+const char *const live_mode_names[] = {
+	[LIVE_MODE_WAIT] = "wait", [LIVE_MODE_EXACT] = "exact", NULL
+};
+
+/* In the order of the SUM_ bits of out/summary.h. */
+const char *const live_collect_names[] = { "syscalls", "threads", "futex", "pipes", "sched", NULL };
+
+const char *const live_sort_names[] = {
+	[LIVE_SORT_TIME] = "time", [LIVE_SORT_CPU] = "cpu", [LIVE_SORT_CALLS] = "calls",
+	[LIVE_SORT_ERRORS] = "errors", [LIVE_SORT_MEAN] = "mean", [LIVE_SORT_P50] = "p50",
+	[LIVE_SORT_P99] = "p99", [LIVE_SORT_MAX] = "max", [LIVE_SORT_NAME] = "name",
+	[LIVE_SORT_NOTHING] = "nothing", NULL
+};
+
+const char *const live_color_names[] = {
+	[LIVE_COLOR_AUTO] = "auto", [LIVE_COLOR_ALWAYS] = "always", [LIVE_COLOR_NEVER] = "never", NULL
+};
+
+/* "-e trace=read" means "-e read"; strace's other qualifiers print what we do not. */
+static int live_cut_trace(struct live_opts *o, const char *command, struct err *err)
+{
+	for (size_t i = 0; i < o->calls.n; i++) {
+		const char *s = o->calls.item[i], *eq = strchr(s, '=');
+
+		if (!strncmp(s, "trace=", 6) || !strncmp(s, "t=", 2))
+			o->calls.item[i] = eq + 1;
+		else if (eq)
+			return err_set(err, EINVAL, "%s: -e: '%.*s' is not supported, only trace=CALLS",
+				       command, (int)(eq - s), s);
+		if (!*o->calls.item[i])
+			return err_set(err, EINVAL, "%s: -e: no system call is named", command);
+	}
+	return 0;
+}
+
+static int live_operands(struct live_opts *o, const struct cli_cmd *cmd, struct err *err)
+{
+	int r;
+
+	if (cmd == &run_cmd) {
+		if (!o->argc) {
+			r = err_set(err, EINVAL, "run: no command is given");
+			err_hint(err, "as in 'tracer run -- ls -l'; 'tracer run --help' shows more");
+			return r;
+		}
+		return 0;
+	}
+	for (int i = 0; i < o->argc; i++) {
+		r = cli_pids_add(&o->pids, o->argv[i], err);
+		if (r) {
+			err_prefix(err, "%s", cmd->name);
+			err_hint(err, "'pidof NAME' or 'pgrep NAME' finds one; to start a program under "
+				 "tracer, 'tracer run -- %s'", o->argv[i]);
+			return r;
+		}
+	}
+	if (!o->pids.n && !o->cgroup && !o->comm) {
+		r = err_set(err, EINVAL, "attach: no process is given");
+		err_hint(err, "a PID, --cgroup or --comm says whom to trace");
+		return r;
+	}
+	return 0;
+}
+
+int live_opts_parse(struct live_opts *o, const struct cli_cmd *cmd, int argc, char **argv,
+		    struct err *err)
+{
+	int first, r;
+
+	*o = (struct live_opts){
+		.mode = cmd == &run_cmd ? LIVE_MODE_EXACT : LIVE_MODE_WAIT,
+		.collect = LIVE_COLLECT_ALL,
+		.rows = LIVE_ROWS_DEFAULT,
+	};
+	r = cli_parse(cmd, argc, argv, o, &first, err);
+	if (r)
+		return r;
+	o->argc = argc - first;
+	o->argv = argv + first;
+	r = live_cut_trace(o, cmd->name, err);
+	if (r)
+		return r;
+	if (o->json && o->csv)
+		return err_set(err, EINVAL, "%s: --json and --csv exclude each other", cmd->name);
+	if (o->ring_bytes > LIVE_RING_LARGEST)
+		return err_set(err, EINVAL, "%s: --ring: at most 2G", cmd->name);
+	return live_operands(o, cmd, err);
+}
+
+void live_opts_release(struct live_opts *o)
+{
+	cli_pids_release(&o->pids);
+	cli_list_release(&o->calls);
+	cli_list_release(&o->paths);
+}
