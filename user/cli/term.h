@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CLI_TERM_H
+#define CLI_TERM_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Colour on @fd: a terminal, TERM is not "dumb", NO_COLOR is not set (no-color.org). */
+bool cli_term_color(int fd);
+/* Columns of @fd's terminal, else those of COLUMNS, else @otherwise. */
+unsigned int cli_term_width(int fd, unsigned int otherwise);
+
+/*
+ * Appends "PROGRAM: message" and, when there is a hint, a line with it. What
+ * could steer a terminal (a name may come from anywhere) is written as \xNN.
+ */
+void cli_err_text(struct buf *b, const char *program, const struct err *err);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DESIGN: finds the command, nothing else. What a command needs (libbpf, libdw)
+ * is linked into executables of libexec that are run in this one's place, so
+ * that help, version and completion start with libc alone.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "cli/opts.h"
+#include "cli/term.h"
+#include "cli/tool.h"
+#include "cmd/live_opts.h"
+#include "tracer/version.h"
+
+#define EXIT_ERROR 2
+#define EXIT_RUN_FAILED 125	/* `run`: as env(1), to be told from the command's own code */
+
+static const struct cli_opt no_opts[] = {
+	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = "Other", .help = "print this help" },
+	CLI_END_OF_OPTS
+};
+
+static const struct cli_pair common_exits[] = {
+	{ "0", "done" },
+	{ "2", "usage or error" },
+	CLI_END_OF_PAIRS
+};
+
+static const struct cli_cmd help_cmd = {
+	.name = "help",
+	.summary = "print the help of a command",
+	.usage = "[COMMAND]",
+	.text = "Prints what COMMAND does and takes, or the list of commands.",
+	.operands = CLI_OPERANDS_MIXED,
+	.operand = "topic",
+	.opts = no_opts,
+	.exits = common_exits,
+};
+
+static const struct cli_cmd *const commands[] = { &run_cmd, &attach_cmd, &help_cmd, NULL };
+
+static const struct cli_pair tool_examples[] = {
+	{ "tracer run ./app", "trace a program from its start to its end" },
+	{ "tracer attach -d 10 4242", "ten seconds of a running process" },
+	CLI_END_OF_PAIRS
+};
+
+static const struct cli_pair tool_environment[] = {
+	{ "NO_COLOR", "when set and not empty, no colours on a terminal" },
+	{ "COLUMNS", "the width of tables and help that do not go to a terminal" },
+	CLI_END_OF_PAIRS
+};
+
+static const struct cli_tool tool = {
+	.name = "tracer",
+	.version = TRACER_VERSION,
+	.summary = "show where a multi-threaded program waits",
+	.text = "Shows where a multi-threaded program waits: what its threads cost to create, which "
+		"locks it fights over, how data moves through its pipes, which system calls it makes.\n"
+		"\n"
+		"Tracing needs root, or the capabilities CAP_BPF and CAP_PERFMON.",
+	.cmds = commands,
+	.examples = tool_examples,
+	.exits = common_exits,
+	.environment = tool_environment,
+};
+
+static int print_err(const struct err *err, int code)
+{
+	struct buf b = BUF_INIT;
+
+	cli_err_text(&b, tool.name, err);
+	if (b.len)
+		io_write_all(STDERR_FILENO, b.data, b.len);
+	buf_release(&b);
+	return code;
+}
+
+/* Writes to stdout; a full disk or closed pipe there is an error to be told. */
+static int print_out(struct buf *b)
+{
+	struct err err;
+	int r = b->failed ? -ENOMEM : io_write_all(STDOUT_FILENO, b->data, b->len);
+
+	buf_release(b);
+	if (!r)
+		return 0;
+	err_sys(&err, -r, "cannot write to stdout");
+	return print_err(&err, EXIT_ERROR);
+}
+
+static struct cli_style style_of(int fd)
+{
+	return (struct cli_style){ .color = cli_term_color(fd), .width = cli_term_width(fd, 80) };
+}
+
+static int print_help(const struct cli_cmd *cmd)
+{
+	struct buf b = BUF_INIT;
+
+	if (cmd)
+		cli_help_command(&b, &tool, cmd, style_of(STDOUT_FILENO));
+	else
+		cli_help_tool(&b, &tool, style_of(STDOUT_FILENO));
+	return print_out(&b);
+}
+
+static int unknown_command(const char *name)
+{
+	const char *near;
+	struct err err;
+
+	cli_find(&tool, name, &near);
+	err_set(&err, EINVAL, "unknown command '%s'", name);
+	if (near)
+		err_hint(&err, "did you mean '%s'? 'tracer --help' lists all commands", near);
+	else
+		err_hint(&err, "'tracer --help' lists all commands");
+	return print_err(&err, EXIT_ERROR);
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	const struct cli_cmd *cmd;
+	struct err err;
+	int first, r;
+
+	r = cli_parse(&help_cmd, argc, argv, NULL, &first, &err);
+	if (r < 0)
+		return print_err(&err, EXIT_ERROR);
+	if (r == CLI_WANTS_HELP)
+		return print_help(&help_cmd);
+	if (first == argc)
+		return print_help(NULL);
+	cmd = cli_find(&tool, argv[first], NULL);
+	return cmd ? print_help(cmd) : unknown_command(argv[first]);
+}
+
+/* For the Makefile: `__man tracer` or `__man tracer-run`, `__completion SHELL`. */
+static int cmd_generate(const char *what, const char *arg)
+{
+	const struct cli_cmd *cmd = NULL;
+	struct buf b = BUF_INIT;
+
+	if (!strcmp(what, "__completion"))
+		return cli_completion(&b, &tool, arg) ? unknown_command(arg) : print_out(&b);
+	if (!strncmp(arg, "tracer-", 7))
+		cmd = cli_find(&tool, arg + 7, NULL);
+	if (cmd)
+		cli_man_command(&b, &tool, cmd);
+	else if (!strcmp(arg, "tracer"))
+		cli_man_tool(&b, &tool);
+	else
+		return unknown_command(arg);
+	return print_out(&b);
+}
+
+/*
+ * Runs @cmd's executable in our place: in libexec/ beside us in the build tree,
+ * in ../libexec/tracer/ when installed. Returns only when there is none.
+ */
+static int exec_program(const struct cli_cmd *cmd, char **argv)
+{
+	static const char *const places[] = { "libexec", "../libexec/tracer" };
+	int code = cmd == &run_cmd ? EXIT_RUN_FAILED : EXIT_ERROR;
+	char self[PATH_MAX], path[PATH_MAX + 64], *slash;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct err err;
+
+	if (n < 0) {
+		err_sys(&err, errno, "cannot read /proc/self/exe");
+		return print_err(&err, code);
+	}
+	self[n] = '\0';
+	slash = strrchr(self, '/');
+	if (slash)
+		*slash = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s/%s", self, places[i], cmd->program);
+		execv(path, argv);
+		if (errno != ENOENT && errno != ENOTDIR)
+			break;
+	}
+	err_sys(&err, errno, "cannot run %s", path);
+	err_hint(&err, "the installation is not complete: 'make install' puts it there");
+	return print_err(&err, code);
+}
+
+int main(int argc, char **argv)
+{
+	const struct cli_cmd *cmd;
+	const char *word = argc > 1 ? argv[1] : NULL;
+	struct buf b = BUF_INIT;
+	struct err err;
+
+	if (!word) {
+		cli_help_tool(&b, &tool, style_of(STDERR_FILENO));
+		if (b.len)
+			io_write_all(STDERR_FILENO, b.data, b.len);
+		buf_release(&b);
+		return EXIT_ERROR;
+	}
+	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+		return print_help(NULL);
+	if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+		buf_addf(&b, "%s %s\n", tool.name, tool.version);
+		return print_out(&b);
+	}
+	if (argc == 3 && (!strcmp(word, "__man") || !strcmp(word, "__completion")))
+		return cmd_generate(word, argv[2]);
+	if (word[0] == '-') {
+		err_set(&err, EINVAL, "unknown option '%s'", word);
+		err_hint(&err, "options stand behind the command, as in 'tracer run %s'; "
+			 "'tracer --help' lists the commands", word);
+		return print_err(&err, EXIT_ERROR);
+	}
+	cmd = cli_find(&tool, word, NULL);
+	if (!cmd)
+		return unknown_command(word);
+	if (cmd == &help_cmd)
+		return cmd_help(argc - 1, argv + 1);
+	/* Asked for alone, help comes without the command's own start-up. */
+	if (argc == 3 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")))
+		return print_help(cmd);
+	return exec_program(cmd, argv);
+}
