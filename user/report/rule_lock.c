@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules over single futexes and who waits there for whom. */
+#include "report/rule.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/map.h"
+#include "stats/units.h"
+
+/* Edges of one lock that are looked at, most frequent first. */
+#define MOST_EDGES 64
+
+/*
+ * What each waiter waits a turn: with n threads in the queue everyone waits for
+ * n - 1 others, each of which holds the lock and hands it on.
+ */
+static double turn_ns(const struct sum_lock *l)
+{
+	size_t waiters = rule_waiters(l);
+
+	return (double)hist_mean(&l->wait) / (waiters > 2 ? (double)(waiters - 1) : 1);
+}
+
+/* Waiting as a part of all that the threads wanted to do: wait here, or run. */
+static double wait_part(const struct summary *s, const struct sum_lock *l)
+{
+	return rule_part((double)l->wait.sum, (double)l->wait.sum + rule_active_ns(s));
+}
+
+/* Common to contended-lock and convoy: a lock, waited for much, and not by timeout. */
+static bool lock_is_fought_over(const struct rule *r, const struct summary *s,
+				const struct sum_lock *l)
+{
+	return l->waits >= r->limit.count && wait_part(s, l) >= r->limit.part &&
+	       (double)l->timeouts <= r->limit.other * (double)l->waits &&
+	       rule_worth(r, s, (double)l->wait.sum) && rule_wait_kind(l) == RULE_WAIT_LOCK;
+}
+
+/* " at FUNCTION", the caller of the lock function in the most frequent stack. */
+static struct rule_text lock_site(const struct sum_lock *l)
+{
+	const struct sum_site *site = l->nsite ? &l->site[0] : NULL;
+	struct rule_text t = { "" };
+	size_t i;
+
+	/* The first frame with a source line is the program's own: libraries have none. */
+	for (i = 0; site && i < site->nframe; i++) {
+		if (!site->frame[i].symbol || !site->frame[i].file)
+			continue;
+		snprintf(t.s, sizeof(t.s), ", most often in %.120s", site->frame[i].symbol);
+		break;
+	}
+	return t;
+}
+
+static const char preempted_advice[] =
+	"The holder is often ready but not running, and all wait for it meanwhile: run fewer "
+	"threads than CPUs, and do less while holding the lock.";
+
+/* A lock held so long that others wait for it instead of working. */
+int rule_contended_lock(const struct rule *r, const struct summary *s, struct verdict *v)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < s->nlock && !ret; i++) {
+		const struct sum_lock *l = &s->lock[i];
+		const struct sum_thread *holder = rule_thread(s, l->holder);
+		double preempted = 0;
+
+		/* Short turns are a convoy's. */
+		if (!lock_is_fought_over(r, s, l) || turn_ns(l) < (double)r->limit.ns)
+			continue;
+		if (holder && l->holder)
+			preempted = rule_part((double)holder->runnable_ns,
+					      (double)(holder->runnable_ns + holder->oncpu_ns));
+		const struct sum_evidence evidence[] = {
+			{ "addr", (double)l->addr },
+			{ "waits", (double)l->waits },
+			{ "wait_ns", (double)l->wait.sum },
+			{ "wait_p99_ns", (double)hist_quantile(&l->wait, 0.99) },
+			{ "wait_part", wait_part(s, l) },
+			{ "waiters", (double)rule_waiters(l) },
+			{ "holder", (double)l->holder },
+			{ "holder_runnable_part", preempted },
+		};
+		const struct rule_case c = {
+			(double)l->wait.sum, l->waits, RULE_EVIDENCE(evidence),
+			.advice = preempted >= r->limit.ratio ? preempted_advice : NULL,
+		};
+
+		ret = verdict_add(v, r, &c, "threads wait %s for %s in %s waits (p99 %s)%s: %s of "
+				  "what they wait there and run in all",
+				  units_time((double)l->wait.sum).s, rule_lock_name(l).s,
+				  units_count(l->waits).s,
+				  units_time((double)hist_quantile(&l->wait, 0.99)).s,
+				  lock_site(l).s, units_percent(wait_part(s, l)).s);
+	}
+	return ret;
+}
+
+/* A lock handed from sleeper to sleeper: everyone queues for a short section. */
+int rule_convoy(const struct rule *r, const struct summary *s, struct verdict *v)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < s->nlock && !ret; i++) {
+		const struct sum_lock *l = &s->lock[i];
+
+		if (!lock_is_fought_over(r, s, l) || turn_ns(l) >= (double)r->limit.ns)
+			continue;
+		const struct sum_evidence evidence[] = {
+			{ "addr", (double)l->addr },
+			{ "waits", (double)l->waits },
+			{ "wakes", (double)l->wakes },
+			{ "wait_ns", (double)l->wait.sum },
+			{ "wait_p50_ns", (double)hist_quantile(&l->wait, 0.5) },
+			{ "turn_ns", turn_ns(l) },
+			{ "waiters", (double)rule_waiters(l) },
+		};
+		const struct rule_case c = {
+			(double)l->wait.sum, l->waits, RULE_EVIDENCE(evidence), .advice = NULL,
+		};
+
+		ret = verdict_add(v, r, &c, "%s is handed from sleeper to sleeper %s times%s: a "
+				  "turn lasts %s, not much more than it takes to wake the next, and the "
+				  "threads wait %s in all", rule_lock_name(l).s,
+				  units_count(l->waits).s, lock_site(l).s,
+				  units_time(turn_ns(l)).s,
+				  units_time((double)l->wait.sum).s);
+	}
+	return ret;
+}
+
+/* Wakes of one pair of threads, over all futexes but locks. */
+struct pair_key { pid_t a, b; };	/* a < b */
+struct pair {
+	uint64_t ab, ba;	/* a woke b, b woke a */
+	const struct sum_edge *edge;
+};
+
+static int pairs_collect(const struct summary *s, struct map *pairs)
+{
+	size_t i, j;
+
+	for (i = 0; i < s->nlock; i++) {
+		const struct sum_lock *l = &s->lock[i];
+		enum rule_wait kind = rule_wait_kind(l);
+
+		/* A lock's turns are a convoy's; a barrier lets all go on at once. */
+		if (kind == RULE_WAIT_LOCK || kind == RULE_WAIT_BARRIER || kind == RULE_WAIT_JOIN)
+			continue;
+		for (j = 0; j < l->nedge && j < MOST_EDGES; j++) {
+			const struct sum_edge *e = &l->edge[j];
+			bool up = e->waker < e->waiter;
+			struct pair_key key = { .a = up ? e->waker : e->waiter,
+						.b = up ? e->waiter : e->waker };
+			struct pair *p;
+
+			if (!e->waker || e->waker == e->waiter)
+				continue;
+			p = map_put(pairs, &key);
+			if (!p)
+				return -ENOMEM;
+			*(up ? &p->ab : &p->ba) += e->count;
+			p->edge = e;
+		}
+	}
+	return 0;
+}
+
+static int judge_pair(const struct rule *r, const struct summary *s, struct verdict *v,
+		      const struct pair *p)
+{
+	const uint64_t less = p->ab < p->ba ? p->ab : p->ba, turns = p->ab + p->ba;
+	const double cost = (double)turns * rule_switch_ns(s);
+	const struct sum_evidence evidence[] = {
+		{ "first", (double)p->edge->waker },
+		{ "second", (double)p->edge->waiter },
+		{ "handoffs", (double)turns },
+		{ "cost_ns", cost },
+	};
+	const struct rule_case c = { cost, turns, RULE_EVIDENCE(evidence), NULL };
+
+	if (less < r->limit.count || (double)less < r->limit.part * (double)(turns - less) ||
+	    !rule_worth(r, s, cost))
+		return 0;
+	return verdict_add(v, r, &c, "%s and %s wake each other %s times by turns: one of them "
+			   "always sleeps, and the sleeping and waking alone take about %s",
+			   rule_comm(p->edge->waker_comm, p->edge->waker).s,
+			   rule_comm(p->edge->waiter_comm, p->edge->waiter).s,
+			   units_count(turns).s, units_time(cost).s);
+}
+
+/* Two threads that hand each other the turn through condition variables or semaphores. */
+int rule_lock_step(const struct rule *r, const struct summary *s, struct verdict *v)
+{
+	struct map *pairs = map_new(sizeof(struct pair_key), sizeof(struct pair));
+	const void *key;
+	void *value;
+	size_t it = 0;
+	int ret;
+
+	if (!pairs)
+		return -ENOMEM;
+	ret = pairs_collect(s, pairs);
+	while (!ret && map_next(pairs, &it, &key, &value))
+		ret = judge_pair(r, s, v, value);
+	map_free(pairs);
+	return ret;
+}
+
+/* CPU time a waiter of @l uses for each of its waits. */
+static double work_per_wait_ns(const struct summary *s, const struct sum_lock *l)
+{
+	double cpu = 0;
+	size_t i, j;
+
+	for (i = 0; i < l->nedge && i < MOST_EDGES; i++) {
+		const struct sum_thread *t = rule_thread(s, l->edge[i].waiter);
+
+		for (j = 0; j < i && l->edge[j].waiter != l->edge[i].waiter; j++)
+			;
+		if (j == i && t)
+			cpu += (double)t->oncpu_ns;
+	}
+	return rule_part(cpu, (double)l->waits);
+}
+
+/* Each wake wakes many, of which all but one go back to sleep. */
+int rule_thundering_herd(const struct rule *r, const struct summary *s, struct verdict *v)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < s->nlock && !ret; i++) {
+		const struct sum_lock *l = &s->lock[i];
+		uint64_t useful = l->wakes > l->wasted_wakes ? l->wakes - l->wasted_wakes : 0;
+		double each = rule_part((double)l->woken, (double)useful);
+		double work = work_per_wait_ns(s, l);
+		double cost = (double)(l->woken > useful ? l->woken - useful : 0) *
+			      rule_switch_ns(s);
+		enum rule_wait kind = rule_wait_kind(l);
+
+		/* A barrier's threads all go on, and so do those who work after each wake. */
+		if (kind == RULE_WAIT_BARRIER || kind == RULE_WAIT_JOIN ||
+		    l->woken < r->limit.count || each < r->limit.ratio ||
+		    (double)l->waits < r->limit.part * (double)l->woken ||
+		    (double)l->requeued > r->limit.other * (double)l->woken ||
+		    work <= 0 || work >= (double)r->limit.ns || !rule_worth(r, s, cost))
+			continue;
+		const struct sum_evidence evidence[] = {
+			{ "addr", (double)l->addr },
+			{ "wakes", (double)useful },
+			{ "woken", (double)l->woken },
+			{ "waits", (double)l->waits },
+			{ "work_per_wait_ns", work },
+			{ "cost_ns", cost },
+		};
+		const struct rule_case c = { cost, l->woken, RULE_EVIDENCE(evidence), NULL };
+
+		ret = verdict_add(v, r, &c, "each wake of %s wakes %.1f threads, which run %s "
+				  "and wait again: %s wakes woke %s threads, the needless ones "
+				  "cost about %s", rule_lock_name(l).s, each, units_time(work).s,
+				  units_count(useful).s, units_count(l->woken).s,
+				  units_time(cost).s);
+	}
+	return ret;
+}

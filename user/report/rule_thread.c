@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules over the making of threads and over the CPU they get. */
+#include "report/rule.h"
+
+#include "stats/units.h"
+
+/* Creation and end of all threads against all that the threads wanted to run. */
+static double cost_part(const struct summary *s, double cost_ns)
+{
+	return rule_part(cost_ns, rule_active_ns(s));
+}
+
+/* Threads that live hardly longer than it costs to make them. */
+int rule_short_lived_threads(const struct rule *r, const struct summary *s, struct verdict *v)
+{
+	const struct sum_threads *t = &s->threads;
+	const double cost = (double)t->cost.sum;
+	const uint64_t life = hist_quantile(&t->lifetime, 0.5);
+	const uint64_t each = hist_quantile(&t->cost, 0.5);
+	const struct sum_evidence evidence[] = {
+		{ "created", (double)t->created },
+		{ "lifetime_p50_ns", (double)life },
+		{ "cost_p50_ns", (double)each },
+		{ "cost_ns", cost },
+		{ "active_part", cost_part(s, cost) },
+	};
+	const struct rule_case c = { cost, t->created, RULE_EVIDENCE(evidence), NULL };
+
+	if (t->lifetime.count < r->limit.count || !each ||
+	    (double)life >= r->limit.ratio * (double)each || !rule_worth(r, s, cost))
+		return 0;
+	return verdict_add(v, r, &c, "%s threads were created that live %s (median) and cost %s "
+			   "each to make and to end: %s in all", units_count(t->created).s,
+			   units_time((double)life).s, units_time((double)each).s,
+			   units_time(cost).s);
+}
+
+/* Stacks mapped and unmapped for each thread instead of taken from the cache. */
+int rule_thread_stack_churn(const struct rule *r, const struct summary *s, struct verdict *v)
+{
+	const struct sum_threads *t = &s->threads;
+	const double cost = (double)t->stage[SUM_STAGE_STACK].sum;
+	const double part = rule_part(cost, (double)t->cost.sum);
+	const struct sum_evidence evidence[] = {
+		{ "created", (double)t->created },
+		{ "stack_ns", cost },
+		{ "stack_p50_ns", (double)hist_quantile(&t->stage[SUM_STAGE_STACK], 0.5) },
+		{ "cost_ns", (double)t->cost.sum },
+		{ "stack_part", part },
+	};
+	const struct rule_case c = { cost, t->created, RULE_EVIDENCE(evidence), NULL };
+
+	if (t->stage[SUM_STAGE_STACK].count < r->limit.count || part < r->limit.part ||
+	    !rule_worth(r, s, cost))
+		return 0;
+	return verdict_add(v, r, &c, "mapping stacks is %s of what %s threads cost: %s (median) "
+			   "for each, %s in all", units_percent(part).s, units_count(t->created).s,
+			   units_time((double)hist_quantile(&t->stage[SUM_STAGE_STACK], 0.5)).s,
+			   units_time(cost).s);
+}
+
+/* New threads that wait for a CPU before their first instruction. */
+int rule_slow_wakeup(const struct rule *r, const struct summary *s, struct verdict *v)
+{
+	const struct hist *h = &s->threads.stage[SUM_STAGE_WAKEUP];
+	const double cost = (double)h->sum;
+	const double part = rule_part(cost, (double)s->threads.cost.sum);
+	const uint64_t each = hist_quantile(h, 0.5);
+	const struct sum_evidence evidence[] = {
+		{ "created", (double)h->count },
+		{ "wakeup_ns", cost },
+		{ "wakeup_p50_ns", (double)each },
+		{ "wakeup_part", part },
+	};
+	const struct rule_case c = { cost, h->count, RULE_EVIDENCE(evidence), NULL };
+
+	if (h->count < r->limit.count || each < r->limit.ns || part < r->limit.part ||
+	    !rule_worth(r, s, cost))
+		return 0;
+	return verdict_add(v, r, &c, "%s new threads wait %s (median) for a CPU before they begin, "
+			   "%s of what they cost: %s in all", units_count(h->count).s,
+			   units_time((double)each).s, units_percent(part).s, units_time(cost).s);
+}
+
+/* Threads ready to run that get no CPU. */
+int rule_cpu_starved(const struct rule *r, const struct summary *s, struct verdict *v)
+{
+	const double waited = (double)s->sched.runnable_ns, ran = (double)s->sched.oncpu_ns;
+	const double part = rule_part(waited, waited + ran), wall = (double)s->duration_ns;
+	const struct sum_evidence evidence[] = {
+		{ "runnable_ns", waited },
+		{ "oncpu_ns", ran },
+		{ "runnable_part", part },
+		{ "cpus_wanted", rule_part(waited + ran, wall) },
+		{ "cpus_got", rule_part(ran, wall) },
+		{ "runq_p99_ns", (double)hist_quantile(&s->sched.runq, 0.99) },
+	};
+	const struct rule_case c = { waited, s->sched.switches, RULE_EVIDENCE(evidence), NULL };
+
+	if (s->sched.runnable_ns < r->limit.ns || part < r->limit.part ||
+	    waited < r->limit.ratio * wall || !rule_worth(r, s, waited))
+		return 0;
+	return verdict_add(v, r, &c, "threads that are ready wait %s for a CPU, %s of the time "
+			   "they want to run (p99 %s): %.1f CPUs wanted, %.1f got",
+			   units_time(waited).s, units_percent(part).s,
+			   units_time((double)hist_quantile(&s->sched.runq, 0.99)).s,
+			   rule_part(waited + ran, wall), rule_part(ran, wall));
+}
