@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What the build and the tests need and this machine lacks, by small probes.
+#   deps.sh              prints the missing Debian packages, one a line
+#   deps.sh --install    installs them (root), or prints what to type
+#   deps.sh ... --long   also what `make check-long` and the benchmarks need
+set -u
+cd "$(dirname "$0")/.." || exit 2
+PATH=$PATH:/usr/sbin:/sbin
+install=0 long=0
+for arg; do
+	case $arg in
+	--install) install=1 ;;
+	--long) long=1 ;;
+	*) echo "deps.sh: unknown option '$arg'" >&2; exit 2 ;;
+	esac
+done
+
+# program  package  for
+programs='
+gcc        gcc          build
+clang      clang        build
+bpftool    bpftool      build
+python3    python3      build
+xz         xz-utils     build
+strace     strace       build
+ps         procps       build
+unshare    util-linux   build
+setcap     libcap2-bin  build
+git        git          long
+redis-server redis-server long
+redis-benchmark redis-tools long
+nginx      nginx-light  long
+wrk        wrk          long
+perf       linux-perf   long
+man        man-db       long
+'
+
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+
+# The value of "/* KEY: VALUE */" in a probe.
+key() {
+	sed -n "s|^/\* $2: \(.*\) \*/\$|\1|p" "$1" | head -n 1
+}
+
+missing() {
+	echo "$programs" | while read -r program package for; do
+		[ -n "$program" ] || continue
+		[ "$for" = long ] && [ "$long" = 0 ] && continue
+		command -v "$program" >/dev/null 2>&1 || echo "$package"
+	done
+	for probe in probes/*.c; do
+		[ "$(key "$probe" for)" = long ] && [ "$long" = 0 ] && continue
+		compiler=$(key "$probe" compiler)
+		# shellcheck disable=SC2046,SC2086  # both are lists of words
+		${compiler:-${CC:-gcc}} "$probe" -o "$tmp/out" $(key "$probe" link) \
+			>/dev/null 2>&1 || key "$probe" package
+	done
+}
+
+packages=$(missing | sort -u | tr '\n' ' ')
+packages=${packages% }
+[ -n "$packages" ] || exit 0
+if [ "$install" = 0 ]; then
+	echo "$packages" | tr ' ' '\n'
+	exit 1
+fi
+command="apt-get install -y --no-install-recommends $packages"
+if ! command -v apt-get >/dev/null 2>&1; then
+	echo "deps: missing, by their Debian names: $packages" >&2
+	exit 2
+fi
+if [ "$(id -u)" != 0 ]; then
+	echo "deps: missing: $packages" >&2
+	echo "deps: type: sudo $command" >&2
+	exit 2
+fi
+echo "deps: installing $packages" >&2
+export DEBIAN_FRONTEND=noninteractive
+# The lists may be missing or old: fetch them and try once more.
+# shellcheck disable=SC2086
+$command </dev/null >"$tmp/log" 2>&1 ||
+	{ apt-get update >>"$tmp/log" 2>&1 && $command </dev/null >>"$tmp/log" 2>&1; } || {
+	tail -n 20 "$tmp/log" >&2
+	echo "deps: failed: $command" >&2
+	exit 2
+}
+left=$(missing | sort -u | tr '\n' ' ')
+if [ -n "$left" ]; then
+	echo "deps: installed, but a probe still fails for: $left" >&2
+	exit 2
+fi
