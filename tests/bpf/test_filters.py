@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Filters that act in the kernel: comm, cgroup, pid; and strace's -e, -P, -S."""
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from contract import check_summary
+from harness import (DEVNULL, PIPE, Attach, TRACER, calls, cgroup, check, contains, equal, keys,
+                     main, run, scratch, start, start_work, strace_counts, test, trace, trace_work,
+                     workload)
+
+
+def line(p):
+    return keys(p.stdout.readline().decode())
+
+
+def tell(p):
+    p.stdin.write(b"go\n")
+    p.stdin.flush()
+    return line(p)
+
+
+@test
+def attach_by_comm():
+    mine, other = start_work("many_threads", 5, 101), start([workload("getppid_loop"), "30000000"])
+    line(mine)
+    a = Attach("--mode", "exact", "--comm", "^many_threads$")
+    tell(mine)
+    s = a.stop().json
+    check(other.poll() is None, "the other ended too early")
+    check_summary(s, run=False)
+    equal(calls(s)["getppid"], 505, "getppid of the named ones")
+    equal({t["comm"] for t in s["threads"]["by_thread"]}, {"many_threads"}, "names")
+
+
+@test
+def attach_by_comm_that_starts_later():
+    a = Attach("--mode", "exact", "--comm", "^getppid_l")
+    time.sleep(0.2)
+    run([workload("getppid_loop"), "1009"]).ok()
+    run([workload("getpid_many"), "2", "11"]).ok()
+    s = a.stop().json
+    equal(calls(s).get("getppid"), 1009, "getppid")
+    equal(calls(s).get("getpid", 0), 0, "getpid of another name")
+
+
+@test
+def run_by_comm():
+    r = trace(["sh", "-c", f"{workload('getppid_loop')} 503; {workload('getpid_many')} 2 101"],
+              "--comm", "^getpid_many$")
+    equal(calls(r.json).get("getppid", 0), 0, "getppid of another name")
+    equal(calls(r.json)["getpid"], 202, "getpid")
+
+
+@test
+def bad_comm_pattern():
+    r = run([TRACER, "attach", "--comm", "a(b", "-d", "1"])
+    equal(r.rc, 2, "exit code")
+    contains(r.err, "--comm", "message")
+
+
+@test
+def attach_by_cgroup():
+    with cgroup() as path:
+        enter = f"echo $$ >{path}/cgroup.procs; exec "
+        mine = start(["sh", "-c", enter + f"{workload('many_threads')} 5 101"], stdin=PIPE,
+                     stdout=PIPE)
+        other = start([workload("getppid_loop"), "30000000"])
+        line(mine)
+        a = Attach("--mode", "exact", "--cgroup", path)
+        tell(mine)
+        # One that enters later is in it too.
+        late = start(["sh", "-c", enter + f"{workload('getppid_loop')} 1009"], stdout=DEVNULL)
+        late.wait(20)
+        s = a.stop().json
+        check(other.poll() is None, "the other ended too early")
+        check_summary(s, run=False)
+        equal(calls(s)["getppid"], 505 + 1009, "getppid in the cgroup")
+
+
+@test
+def attach_by_a_cgroup_above():
+    with cgroup() as path:
+        below = os.path.join(path, "below")
+        os.mkdir(below)
+        try:
+            w = start(["sh", "-c", f"echo $$ >{below}/cgroup.procs; "
+                       f"exec {workload('many_threads')} 3 11"], stdin=PIPE, stdout=PIPE)
+            line(w)
+            a = Attach("--mode", "exact", "--cgroup", path)
+            tell(w)
+            equal(calls(a.stop().json)["getppid"], 33, "getppid below the cgroup")
+            w.stdin.close()
+            w.wait(10)
+        finally:
+            time.sleep(0.1)
+            os.rmdir(below)
+
+
+@test
+def cgroup_that_is_not_there():
+    r = run([TRACER, "attach", "--cgroup", "/nonexistent/cgroup", "-d", "1"])
+    equal(r.rc, 2, "exit code")
+    contains(r.err, "/nonexistent/cgroup", "message")
+    with scratch() as d:
+        r = run([TRACER, "attach", "--cgroup", d, "-d", "1"])
+        equal(r.rc, 2, "exit code for a directory that is no cgroup")
+        contains(r.err, d, "message")
+
+
+@test
+def only_named_calls():
+    for spec in ("getpid,wait4", "trace=getpid,wait4"):
+        s = trace_work("getpid_many", 3, 101, opts=["-e", spec]).json
+        equal({n: calls(s)[n] for n in calls(s)}, {"getpid": 303, "wait4": 3}, f"-e {spec}")
+
+
+@test
+def all_but_named_calls():
+    whole = calls(trace_work("getpid_many", 3, 101).json)
+    got = calls(trace_work("getpid_many", 3, 101, opts=["-e", "!getpid,mmap"]).json)
+    del whole["getpid"], whole["mmap"]
+    equal(got, whole, "-e '!getpid,mmap'")
+
+
+@test
+def classes_of_calls_are_those_of_strace():
+    cmd = [workload("errors")]
+    for cls in ("%file", "%desc", "%process", "%memory", "%signal"):
+        want = {n: c for n, (c, _) in strace_counts(cmd, ["-e", f"trace={cls}"]).items()}
+        got = {n: c for n, c in calls(trace(cmd, "-e", cls, stdout=DEVNULL).json).items()
+               if n != "exit_group"}
+        equal(got, want, f"-e {cls}")
+
+
+@test
+def unknown_call():
+    r = run([TRACER, "run", "-e", "getpidd", "--", "true"])
+    equal(r.rc, 125, "exit code")
+    contains(r.err, "getpidd", "message")
+
+
+@test
+def only_calls_on_a_path():
+    with scratch() as d:
+        one, two = os.path.join(d, "one"), os.path.join(d, "two")
+        for p in (one, two):
+            with open(p, "w", encoding="ascii") as f:
+                f.write("x" * 300000)
+        cmd = ["/bin/cat", one, two]
+        want = {n: c for n, (c, _) in strace_counts(cmd, ["-P", one]).items()}
+        got = calls(trace(cmd, "-P", one, stdout=DEVNULL).json)
+        equal(got, want, "-P")
+        check(got["read"] >= 2 and got["openat"] == 1, f"-P found {got}")
+
+
+@test
+def sorted_as_asked():
+    def order(*opts):
+        return trace(["/bin/ls", "-l", "/"], *opts, stdout=DEVNULL).json["syscalls"]
+
+    for column, key in (("calls", "calls"), ("time", "total_ns"), ("errors", "errors"),
+                        ("cpu", "cpu_ns"), ("max", "max_ns")):
+        v = [c[key] for c in order("-S", column)]
+        equal(v, sorted(v, reverse=True), f"-S {column}")
+    v = [c["name"] for c in order("-S", "name")]
+    equal(v, sorted(v), "-S name")
+    v = [c["total_ns"] for c in order()]
+    equal(v, sorted(v, reverse=True), "the default order")
+    equal(run([TRACER, "run", "-S", "colour", "--", "true"]).rc, 125, "-S of no column")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Pipes, FIFOs, socket pairs and eventfds as edges with exact chunks."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from contract import check_summary
+from harness import (between, check, equal, keys, lossless, main, need, near, pipe_of, test, trace,
+                     trace_work)
+
+
+@test(timeout=90)
+def dd_of_single_bytes():
+    need("dd")
+    n = 100003
+    line = (f"sh -c 'echo writer=$$ >&2; exec dd if=/dev/zero bs=1 count={n} 2>/dev/null' | "
+            "sh -c 'echo reader=$$ >&2; exec dd of=/dev/null bs=65536 2>/dev/null'")
+    r = trace(["sh", "-c", line])
+    s, said = r.json, keys(r.err)
+    check_summary(s)
+    lossless(s)
+    p = pipe_of(s, "pipe", writer=said["writer"])
+    equal(p["writers"], [said["writer"]], "writers")
+    equal(p["readers"], [said["reader"]], "readers")
+    equal((p["chunks_written"], p["bytes"]), (n, n), "chunks and bytes")
+    equal((p["chunk_bytes"]["p50"], p["chunk_bytes"]["p99"], p["chunk_bytes"]["mean"]), (1, 1, 1),
+          "chunk sizes")
+    between(p["chunks_read"], 1, n + 1, "chunks read")
+
+
+def one_kind(kind, size, count, *rest):
+    r = trace_work("pipe_chunks", size, count, kind, *rest)
+    s, said = r.json, r.said
+    check_summary(s)
+    lossless(s)
+    equal(said["w_chunks"], count, "the workload itself")
+    p = pipe_of(s, kind, writer=said["w_tid"])
+    equal(p["writers"], [said["w_tid"]], "writers")
+    equal(p["readers"], [said["r_tid"]], "readers")
+    equal(p["chunks_written"], count, "chunks written")
+    equal(p["chunks_read"], said["r_chunks"], "chunks read")
+    equal(p["bytes"], said["w_bytes"], "bytes")
+    near(p["chunk_bytes"]["mean"], size, 0.001, "mean chunk")
+    near(p["chunk_bytes"]["p50"], size, 0.125, "p50 of the chunks")
+    check(p["writer_blocked_ns"] <= said["w_ns"], "the writer was blocked longer than it wrote")
+    check(p["reader_blocked_ns"] <= said["r_ns"], "the reader was blocked longer than it read")
+    return p, said
+
+
+@test
+def pipe():
+    p, said = one_kind("pipe", 4096, 10007)
+    equal(p["inode"], said["inode"], "inode")
+
+
+@test
+def pipe_of_odd_chunks():
+    one_kind("pipe", 1021, 5003)
+
+
+@test
+def pipe_of_large_chunks():
+    one_kind("pipe", 65536, 503)
+
+
+@test
+def pipe_between_threads():
+    one_kind("pipe", 100, 10007, 0, 0, "threads")
+
+
+@test
+def fifo():
+    p, said = one_kind("fifo", 100, 5003)
+    equal(p["inode"], said["inode"], "inode")
+
+
+@test
+def socketpair():
+    one_kind("socketpair", 100, 5003)
+
+
+@test
+def socketpair_between_threads():
+    one_kind("socketpair", 100, 5003, 0, 0, "threads")
+
+
+@test
+def eventfd():
+    one_kind("eventfd", 8, 5003)
+
+
+@test
+def slow_writer_blocks_the_reader():
+    p, said = one_kind("pipe", 64, 211, 2000, 0)
+    between(p["reader_blocked_ns"], said["r_ns"] * 0.7, said["r_ns"], "reader_blocked_ns")
+    check(p["writer_blocked_ns"] < p["reader_blocked_ns"] * 0.05,
+          f"the writer was blocked for {p['writer_blocked_ns']}")
+
+
+@test
+def slow_reader_blocks_the_writer():
+    p, said = one_kind("pipe", 4096, 211, 0, 2000)
+    between(p["writer_blocked_ns"], said["w_ns"] * 0.7, said["w_ns"], "writer_blocked_ns")
+    check(p["reader_blocked_ns"] < p["writer_blocked_ns"] * 0.05,
+          f"the reader was blocked for {p['reader_blocked_ns']}")
+
+
+@test
+def sides_of_a_slow_socketpair():
+    p, said = one_kind("socketpair", 64, 101, 2000, 0)
+    between(p["reader_blocked_ns"], said["r_ns"] * 0.7, said["r_ns"], "reader_blocked_ns")
+
+
+@test
+def sides_of_a_slow_eventfd():
+    p, said = one_kind("eventfd", 8, 101, 2000, 0)
+    between(p["reader_blocked_ns"], said["r_ns"] * 0.7, said["r_ns"], "reader_blocked_ns")
+
+
+@test
+def three_stages_are_two_edges():
+    need("dd", "cat")
+    n, size = 503, 512
+    line = (f"sh -c 'echo a=$$ >&2; exec dd if=/dev/zero bs={size} count={n} 2>/dev/null' | "
+            "sh -c 'echo b=$$ >&2; exec dd bs=128 iflag=fullblock 2>/dev/null' | "
+            "sh -c 'echo c=$$ >&2; exec dd of=/dev/null bs=65536 2>/dev/null'")
+    r = trace(["sh", "-c", line])
+    s, said = r.json, keys(r.err)
+    one, two = pipe_of(s, "pipe", writer=said["a"]), pipe_of(s, "pipe", writer=said["b"])
+    equal((one["writers"], one["readers"]), ([said["a"]], [said["b"]]), "first edge")
+    equal((two["writers"], two["readers"]), ([said["b"]], [said["c"]]), "second edge")
+    equal((one["chunks_written"], one["bytes"]), (n, n * size), "first edge")
+    equal((two["chunks_written"], two["bytes"]), (n * size // 128, n * size), "second edge")
+
+
+@test
+def futexes_between_chunks():
+    s = trace_work("hostile_names").json
+    p = [p for p in s["pipes"] if p["kind"] == "pipe" and len(p["writers"]) == 10]
+    equal(len(p), 1, "edges with ten writers")
+    equal((p[0]["chunks_written"], p[0]["chunks_read"]), (230, 230), "chunks")
+    check(p[0]["futex_per_chunk"] >= 1, f"futex_per_chunk is {p[0]['futex_per_chunk']}")
+
+
+@test
+def no_futex_no_futex_per_chunk():
+    p, _ = one_kind("pipe", 512, 1009)
+    check(p["futex_per_chunk"] < 0.01, f"futex_per_chunk is {p['futex_per_chunk']}")
+
+
+@test
+def vectors_and_splice_are_chunks():
+    # writev, readv, sendmsg on a socket pair, splice and tee move chunks too.
+    code = (
+        "import os, socket\n"
+        "r, w = os.pipe()\n"
+        "for i in range(101): os.writev(w, [b'abc', b'defg']); os.readv(r, [bytearray(7)])\n"
+        "a, b = socket.socketpair()\n"
+        "for i in range(103): a.sendmsg([b'xy', b'z']); b.recv(3)\n"
+        "r2, w2 = os.pipe()\n"
+        "for i in range(107): os.write(w, b'12345'); os.splice(r, w2, 5); os.read(r2, 5)\n"
+        "print('pid=%d' % os.getpid())\n")
+    r = trace(["/usr/bin/python3", "-I", "-S", "-c", code])
+    s, pid = r.json, r.said["pid"]
+    pipes = sorted((p["chunks_written"], p["chunks_read"], p["bytes"]) for p in s["pipes"]
+                   if p["kind"] == "pipe" and pid in p["writers"] and pid in p["readers"])
+    equal(pipes, [(107, 107, 107 * 5), (208, 208, 101 * 7 + 107 * 5)], "pipes")
+    sock = pipe_of(s, "socketpair", writer=pid)
+    equal((sock["chunks_written"], sock["chunks_read"], sock["bytes"]), (103, 103, 309),
+          "socket pair")
+
+
+if __name__ == "__main__":
+    main()
