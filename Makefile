@@ -130,7 +130,7 @@ help:
 #: make check-vmlinux the kernel types in vmlinux/ against the running kernel
 #: make vmlinux-full  a full dump of the kernel's types, to look things up
 #: make install       prefix=/usr/local, DESTDIR=; uninstall takes it away
-#: make clean         removes build, build-asan, build-tsan, build-fuzz
+#: make clean         removes build and build-*
 
 # --- objects ---------------------------------------------------------------
 
@@ -191,7 +191,7 @@ $(B)/bpf/live.o: $(BPF_OBJ)
 
 $(B)/live.skel.h: $(B)/bpf/live.o
 	$(call say,SKEL,$@)
-	$(Q)$(BPFTOOL) gen skeleton $< name live >$@
+	$(Q)$(BPFTOOL) gen skeleton $< name live_bpf >$@
 
 vmlinux-full:
 	@mkdir -p $(B)
@@ -302,11 +302,12 @@ install: all docs
 	$(INSTALL) -m 644 $(FORMATS) $(DESTDIR)$(docdir)/formats/
 
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/tracer $(addprefix $(DESTDIR)$(mandir)/man1/,$(notdir $(MAN))) \
-		$(DESTDIR)$(bashdir)/tracer $(DESTDIR)$(zshdir)/_tracer $(DESTDIR)$(fishdir)/tracer.fish
+	rm -f $(DESTDIR)$(bindir)/tracer $(addprefix $(DESTDIR)$(mandir)/man1/,$(notdir $(MAN)))
+	rm -f $(DESTDIR)$(bashdir)/tracer $(DESTDIR)$(zshdir)/_tracer \
+		$(DESTDIR)$(fishdir)/tracer.fish
 	rm -rf $(DESTDIR)$(libexecdir) $(DESTDIR)$(docdir)
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz
+	rm -rf build build-asan build-tsan build-fuzz build-werror build-clang
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -23,7 +23,8 @@
 #define EXIT_RUN_FAILED 125	/* `run`: as env(1), to be told from the command's own code */
 
 static const struct cli_opt no_opts[] = {
-	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = "Other", .help = "print this help" },
+	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = "Other",
+	  .help = "print this help" },
 	CLI_END_OF_OPTS
 };
 
@@ -62,8 +63,9 @@ static const struct cli_tool tool = {
 	.name = "tracer",
 	.version = TRACER_VERSION,
 	.summary = "show where a multi-threaded program waits",
-	.text = "Shows where a multi-threaded program waits: what its threads cost to create, which "
-		"locks it fights over, how data moves through its pipes, which system calls it makes.\n"
+	.text = "Shows where a multi-threaded program waits: what its threads cost to create, "
+		"which locks it fights over, how data moves through its pipes, which system calls "
+		"it makes.\n"
 		"\n"
 		"Tracing needs root, or the capabilities CAP_BPF and CAP_PERFMON.",
 	.cmds = commands,

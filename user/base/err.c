@@ -42,8 +42,9 @@ int err_sys(struct err *err, int code, const char *fmt, ...)
 	if (!words)
 		snprintf(err->msg + n, sizeof(err->msg) - n, ": error %d", code);
 	else if (words[0] >= 'A' && words[0] <= 'Z' && words[1] >= 'a' && words[1] <= 'z')
-		/* Lower case as all our messages are, but "RFS specific error" keeps its capitals. */
-		snprintf(err->msg + n, sizeof(err->msg) - n, ": %c%s", words[0] - 'A' + 'a', words + 1);
+		/* Lower case as all messages are; "RFS specific error" keeps its capitals. */
+		snprintf(err->msg + n, sizeof(err->msg) - n, ": %c%s", words[0] - 'A' + 'a',
+			 words + 1);
 	else
 		snprintf(err->msg + n, sizeof(err->msg) - n, ": %s", words);
 	return -code;

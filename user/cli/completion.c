@@ -75,7 +75,8 @@ static void bash_values(struct buf *b, const struct cli_cmd *cmd)
 		} else if (o->kind == CLI_FILE || !strcmp(o->arg, "PATH")) {
 			buf_adds(b, "COMPREPLY=($(compgen -f -- \"$cur\"))");
 		} else if (o->kind == CLI_PIDS) {
-			buf_adds(b, "COMPREPLY=($(compgen -W \"$(cd /proc && echo [0-9]*)\" -- \"$cur\"))");
+			buf_adds(b, "COMPREPLY=($(compgen -W \"$(cd /proc && echo [0-9]*)\" "
+				 "-- \"$cur\"))");
 		} else if (!strcmp(o->arg, "USER")) {
 			buf_adds(b, "COMPREPLY=($(compgen -u -- \"$cur\"))");
 		} else {
@@ -122,9 +123,11 @@ static void completion_bash(struct buf *b, const struct cli_tool *tool)
 		 "\tCOMPREPLY=()\n"
 		 "\t[[ $cur == = ]] && cur=\n"
 		 "\t[[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
-		 "\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W '", tool->name, tool->name);
+		 "\tif ((COMP_CWORD == 1)); then\n"
+		 "\t\tCOMPREPLY=($(compgen -W '", tool->name, tool->name);
 	commands_add(b, tool);
-	buf_adds(b, " --help --version' -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n");
+	buf_adds(b, " --help --version' -- \"$cur\"))\n\t\treturn\n\tfi\n"
+		 "\tcase ${COMP_WORDS[1]} in\n");
 	for (size_t i = 0; tool->cmds[i]; i++) {
 		const struct cli_cmd *cmd = tool->cmds[i];
 
@@ -212,7 +215,8 @@ static void completion_zsh(struct buf *b, const struct cli_tool *tool)
 				zsh_spec(b, o, false);
 		}
 		if (cmd->operands == CLI_OPERANDS_COMMAND)
-			buf_adds(b, " \\\n\t\t\t'(-)1:command: _command_names -e' \\\n\t\t\t'*::args: _normal'");
+			buf_adds(b, " \\\n\t\t\t'(-)1:command: _command_names -e'"
+				 " \\\n\t\t\t'*::args: _normal'");
 		else if (cmd->operand && !strcmp(cmd->operand, "pid"))
 			buf_adds(b, " \\\n\t\t\t'*:pid:_pids'");
 		else if (cmd->operand) {
@@ -260,8 +264,8 @@ static void completion_fish(struct buf *b, const struct cli_tool *tool)
 	for (size_t i = 0; tool->cmds[i]; i++) {
 		const struct cli_cmd *cmd = tool->cmds[i];
 
-		buf_addf(b, "complete -c %s -n __fish_use_subcommand -f -a %s -d '%s'\n", tool->name,
-			 cmd->name, cmd->summary);
+		buf_addf(b, "complete -c %s -n __fish_use_subcommand -f -a %s -d '%s'\n",
+			 tool->name, cmd->name, cmd->summary);
 		for (const struct cli_opt *o = cmd->opts; !cli_is_end(o); o++)
 			fish_option(b, tool, cmd, o);
 		if (cmd->operands == CLI_OPERANDS_COMMAND)

@@ -161,7 +161,8 @@ void cli_man_tool(struct buf *b, const struct cli_tool *tool)
 			buf_addf(b, ", see\n.BR %s\\-%s (1)", tool->name, tool->cmds[i]->name);
 		buf_addc(b, '\n');
 	}
-	buf_adds(b, ".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nprint the list of commands.\n"
+	buf_adds(b, ".SH OPTIONS\n"
+		 ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nprint the list of commands.\n"
 		 ".TP\n\\fB\\-V\\fR, \\fB\\-\\-version\\fR\nprint the version.\n");
 	man_pairs(b, "EXIT STATUS", tool->exits);
 	man_pairs(b, "ENVIRONMENT", tool->environment);

@@ -205,8 +205,8 @@ static int set_number(const struct spelled *s, const char *value)
 	}
 	if (!r)
 		return 0;
-	return err_set(s->err, EINVAL, "%s: %.*s: '%s' is %s%s", s->cmd->name, s->len, s->word, value,
-		       r == -ERANGE ? "too large for " : "not ", what);
+	return err_set(s->err, EINVAL, "%s: %.*s: '%s' is %s%s", s->cmd->name, s->len, s->word,
+		       value, r == -ERANGE ? "too large for " : "not ", what);
 }
 
 static int set_value(const struct spelled *s, const char *value)
@@ -225,8 +225,8 @@ static int set_value(const struct spelled *s, const char *value)
 	case CLI_STRING:
 	case CLI_FILE:
 		if (!*value)
-			return err_set(s->err, EINVAL, "%s: %.*s: %s is empty", s->cmd->name, s->len,
-				       s->word, s->opt->arg);
+			return err_set(s->err, EINVAL, "%s: %.*s: %s is empty", s->cmd->name,
+				       s->len, s->word, s->opt->arg);
 		*(const char **)at = value;
 		return 0;
 	case CLI_SIZE:
@@ -300,8 +300,8 @@ static int parse_long(const struct cli_cmd *cmd, int argc, char **argv, int *i, 
 	}
 	if (!cli_takes_arg(s.opt)) {
 		if (value)
-			return err_set(err, EINVAL, "%s: option '%.*s' takes no argument", cmd->name,
-				       s.len, word);
+			return err_set(err, EINVAL, "%s: option '%.*s' takes no argument",
+				       cmd->name, s.len, word);
 		return set_value(&s, NULL);
 	}
 	if (value)
@@ -361,7 +361,8 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, void *dest, int 
 
 		if (!options || word[0] != '-' || !word[1]) {
 			if (cmd->operands == CLI_OPERANDS_NONE)
-				r = err_set(err, EINVAL, "%s: unexpected argument '%s'", cmd->name, word);
+				r = err_set(err, EINVAL, "%s: unexpected argument '%s'", cmd->name,
+					    word);
 			op[nops++] = word;
 			if (cmd->operands == CLI_OPERANDS_COMMAND)
 				options = false;

@@ -23,7 +23,8 @@ const char *const live_sort_names[] = {
 };
 
 const char *const live_color_names[] = {
-	[LIVE_COLOR_AUTO] = "auto", [LIVE_COLOR_ALWAYS] = "always", [LIVE_COLOR_NEVER] = "never", NULL
+	[LIVE_COLOR_AUTO] = "auto", [LIVE_COLOR_ALWAYS] = "always", [LIVE_COLOR_NEVER] = "never",
+	NULL
 };
 
 /* "-e trace=read" means "-e read"; strace's other qualifiers print what we do not. */
@@ -35,8 +36,8 @@ static int live_cut_trace(struct live_opts *o, const char *command, struct err *
 		if (!strncmp(s, "trace=", 6) || !strncmp(s, "t=", 2))
 			o->calls.item[i] = eq + 1;
 		else if (eq)
-			return err_set(err, EINVAL, "%s: -e: '%.*s' is not supported, only trace=CALLS",
-				       command, (int)(eq - s), s);
+			return err_set(err, EINVAL, "%s: -e: '%.*s' is not supported, only "
+				       "trace=CALLS", command, (int)(eq - s), s);
 		if (!*o->calls.item[i])
 			return err_set(err, EINVAL, "%s: -e: no system call is named", command);
 	}
@@ -50,7 +51,8 @@ static int live_operands(struct live_opts *o, const struct cli_cmd *cmd, struct 
 	if (cmd == &run_cmd) {
 		if (!o->argc) {
 			r = err_set(err, EINVAL, "run: no command is given");
-			err_hint(err, "as in 'tracer run -- ls -l'; 'tracer run --help' shows more");
+			err_hint(err, "as in 'tracer run -- ls -l'; 'tracer run --help' "
+				 "shows more");
 			return r;
 		}
 		return 0;
@@ -59,8 +61,8 @@ static int live_operands(struct live_opts *o, const struct cli_cmd *cmd, struct 
 		r = cli_pids_add(&o->pids, o->argv[i], err);
 		if (r) {
 			err_prefix(err, "%s", cmd->name);
-			err_hint(err, "'pidof NAME' or 'pgrep NAME' finds one; to start a program under "
-				 "tracer, 'tracer run -- %s'", o->argv[i]);
+			err_hint(err, "'pidof NAME' or 'pgrep NAME' finds one; to start a program "
+				 "under tracer, 'tracer run -- %s'", o->argv[i]);
 			return r;
 		}
 	}

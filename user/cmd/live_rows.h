@@ -18,67 +18,72 @@ extern const char *const live_mode_names[], *const live_collect_names[], *const 
 #define LIVE_GROUP_WHERE "Where it goes"
 #define LIVE_GROUP_OTHER "Other"
 
-#define LIVE_ROWS_WHAT(mode_default)                                                               \
-	{ .name = "mode", .kind = CLI_ENUM, .arg = "MODE", .group = LIVE_GROUP_WHAT,                 \
-	  .help = "wait: only waits that really block, at no cost to system calls; exact: every call " \
-		  "counted and timed (default: " mode_default ")",                                   \
-	  .values = live_mode_names, LIVE_AT(mode) },                                                \
-	{ .name = "collect", .kind = CLI_SET, .arg = "LIST", .group = LIVE_GROUP_WHAT,               \
-	  .help = "any of syscalls,threads,futex,pipes,sched (default: all)",                        \
-	  .values = live_collect_names, LIVE_AT(collect) },                                          \
-	{ .name = "start-routine", .kind = CLI_FLAG, .group = LIVE_GROUP_WHAT,                       \
-	  .help = "also time each thread's start routine by a uprobe, which costs the thread about " \
-		  "10 us", LIVE_AT(start_routine) },                                                 \
-	{ .name = "ring", .kind = CLI_SIZE, .arg = "SIZE", .group = LIVE_GROUP_WHAT,                 \
-	  .help = "size of the ring buffer for events, rounded up to a power of two; larger when "   \
+#define LIVE_ROWS_WHAT(mode_default)								\
+	{ .name = "mode", .kind = CLI_ENUM, .arg = "MODE", .group = LIVE_GROUP_WHAT,		\
+	  .help = "wait: only waits that really block, at no cost to system calls; exact: "	\
+		  "every call counted and timed (default: " mode_default ")",			\
+	  .values = live_mode_names, LIVE_AT(mode) },						\
+	{ .name = "collect", .kind = CLI_SET, .arg = "LIST", .group = LIVE_GROUP_WHAT,		\
+	  .help = "any of syscalls,threads,futex,pipes,sched (default: all)",			\
+	  .values = live_collect_names, LIVE_AT(collect) },					\
+	{ .name = "start-routine", .kind = CLI_FLAG, .group = LIVE_GROUP_WHAT,			\
+	  .help = "also time each thread's start routine by a uprobe, which costs the thread "	\
+		  "about 10 us", LIVE_AT(start_routine) },					\
+	{ .name = "ring", .kind = CLI_SIZE, .arg = "SIZE", .group = LIVE_GROUP_WHAT,		\
+	  .help = "size of the ring buffer for events, rounded up to a power of two; larger when " \
 		  "the summary reports lost events (as in 32M)", LIVE_AT(ring_bytes) }
 
-#define LIVE_ROWS_WHICH                                                                            \
-	{ .name = "calls", .letter = 'e', .kind = CLI_LIST, .arg = "CALLS", .group = LIVE_GROUP_WHICH, \
-	  .help = "only these system calls in the table of calls: names or classes by comma "        \
-		  "(read,write,%file), all others after a !; trace=CALLS is understood",             \
-	  LIVE_AT(calls) },                                                                          \
-	{ .name = "path", .letter = 'P', .kind = CLI_LIST, .arg = "PATH", .group = LIVE_GROUP_WHICH, \
-	  .help = "only calls on this file, by path or by a descriptor that is open on it; may be "  \
-		  "given again", LIVE_AT(paths) },                                                   \
-	{ .name = "comm", .kind = CLI_STRING, .arg = "REGEX", .group = LIVE_GROUP_WHICH,             \
-	  .help = "only threads whose name matches this extended regular expression",                \
-	  LIVE_AT(comm) },                                                                           \
-	{ .name = "cgroup", .kind = CLI_FILE, .arg = "PATH", .group = LIVE_GROUP_WHICH,              \
+#define LIVE_ROWS_WHICH										\
+	{ .name = "calls", .letter = 'e', .kind = CLI_LIST, .arg = "CALLS",			\
+	  .group = LIVE_GROUP_WHICH,								\
+	  .help = "only these system calls in the table of calls: names or classes by comma "	\
+		  "(read,write,%file), all others after a !; trace=CALLS is understood",	\
+	  LIVE_AT(calls) },									\
+	{ .name = "path", .letter = 'P', .kind = CLI_LIST, .arg = "PATH",			\
+	  .group = LIVE_GROUP_WHICH,								\
+	  .help = "only calls on this file, by path or by a descriptor that is open on it; "	\
+		  "may be given again", LIVE_AT(paths) },					\
+	{ .name = "comm", .kind = CLI_STRING, .arg = "REGEX", .group = LIVE_GROUP_WHICH,	\
+	  .help = "only threads whose name matches this extended regular expression",		\
+	  LIVE_AT(comm) },									\
+	{ .name = "cgroup", .kind = CLI_FILE, .arg = "PATH", .group = LIVE_GROUP_WHICH,		\
 	  .help = "only processes in this control group (version 2) and below", LIVE_AT(cgroup) }
 
-#define LIVE_ROWS_SHOW                                                                             \
-	{ .name = "stacks", .kind = CLI_FLAG, .group = LIVE_GROUP_SHOW,                              \
-	  .help = "the stacks that wait for each lock", LIVE_AT(stacks) },                           \
-	{ .name = "threads", .kind = CLI_FLAG, .group = LIVE_GROUP_SHOW,                             \
-	  .help = "a row for each thread", LIVE_AT(threads) },                                       \
-	{ .name = "sort", .letter = 'S', .kind = CLI_ENUM, .arg = "COLUMN", .group = LIVE_GROUP_SHOW, \
-	  .help = "order of the system calls: time, cpu, calls, errors, mean, p50, p99, max, name "  \
-		  "or nothing (default: time)", .values = live_sort_names, LIVE_AT(sort) },          \
-	{ .name = "rows", .letter = 'n', .kind = CLI_UINT, .arg = "N", .group = LIVE_GROUP_SHOW,     \
-	  .help = "most rows of a table; 0: all (default: 10)", LIVE_AT(rows) },                     \
-	{ .name = "color", .kind = CLI_ENUM, .arg = "WHEN", .group = LIVE_GROUP_SHOW,                \
-	  .help = "auto, always or never (default: auto: on a terminal, unless NO_COLOR is set)",    \
+#define LIVE_ROWS_SHOW										\
+	{ .name = "stacks", .kind = CLI_FLAG, .group = LIVE_GROUP_SHOW,				\
+	  .help = "the stacks that wait for each lock", LIVE_AT(stacks) },			\
+	{ .name = "threads", .kind = CLI_FLAG, .group = LIVE_GROUP_SHOW,			\
+	  .help = "a row for each thread", LIVE_AT(threads) },					\
+	{ .name = "sort", .letter = 'S', .kind = CLI_ENUM, .arg = "COLUMN",			\
+	  .group = LIVE_GROUP_SHOW,								\
+	  .help = "order of the system calls: time, cpu, calls, errors, mean, p50, p99, max, "	\
+		  "name or nothing (default: time)", .values = live_sort_names, LIVE_AT(sort) }, \
+	{ .name = "rows", .letter = 'n', .kind = CLI_UINT, .arg = "N", .group = LIVE_GROUP_SHOW, \
+	  .help = "most rows of a table; 0: all (default: 10)", LIVE_AT(rows) },		\
+	{ .name = "color", .kind = CLI_ENUM, .arg = "WHEN", .group = LIVE_GROUP_SHOW,		\
+	  .help = "auto, always or never (default: auto: on a terminal, unless NO_COLOR is set)", \
 	  .values = live_color_names, LIVE_AT(color) }
 
-#define LIVE_ROWS_WHERE(stream)                                                                    \
-	{ .name = "json", .kind = CLI_FLAG, .group = LIVE_GROUP_WHERE,                               \
-	  .help = "the whole summary as JSON instead of tables", LIVE_AT(json) },                    \
-	{ .name = "csv", .kind = CLI_FLAG, .group = LIVE_GROUP_WHERE,                                \
-	  .help = "the tables as CSV", LIVE_AT(csv) },                                               \
-	{ .name = "trace", .kind = CLI_FILE, .arg = "FILE", .group = LIVE_GROUP_WHERE,               \
-	  .help = "also write a timeline for ui.perfetto.dev or chrome://tracing", LIVE_AT(trace) }, \
-	{ .name = "output", .letter = 'o', .kind = CLI_FILE, .arg = "FILE", .group = LIVE_GROUP_WHERE, \
-	  .help = "write the summary to FILE instead of " stream, LIVE_AT(output) },                 \
-	{ .name = "quiet", .letter = 'q', .kind = CLI_FLAG, .group = LIVE_GROUP_WHERE,               \
+#define LIVE_ROWS_WHERE(stream)									\
+	{ .name = "json", .kind = CLI_FLAG, .group = LIVE_GROUP_WHERE,				\
+	  .help = "the whole summary as JSON instead of tables", LIVE_AT(json) },		\
+	{ .name = "csv", .kind = CLI_FLAG, .group = LIVE_GROUP_WHERE,				\
+	  .help = "the tables as CSV", LIVE_AT(csv) },						\
+	{ .name = "trace", .kind = CLI_FILE, .arg = "FILE", .group = LIVE_GROUP_WHERE,		\
+	  .help = "also write a timeline for ui.perfetto.dev or chrome://tracing",		\
+	  LIVE_AT(trace) },									\
+	{ .name = "output", .letter = 'o', .kind = CLI_FILE, .arg = "FILE",			\
+	  .group = LIVE_GROUP_WHERE,								\
+	  .help = "write the summary to FILE instead of " stream, LIVE_AT(output) },		\
+	{ .name = "quiet", .letter = 'q', .kind = CLI_FLAG, .group = LIVE_GROUP_WHERE,		\
 	  .help = "the summary alone: no notes, no progress", LIVE_AT(quiet) }
 
-#define LIVE_ROWS_OTHER                                                                            \
-	{ .letter = 'f', .kind = CLI_NOOP, .group = LIVE_GROUP_OTHER,                                \
-	  .help = "accepted for strace's users: threads and children are always followed" },         \
-	{ .letter = 'c', .kind = CLI_NOOP, .group = LIVE_GROUP_OTHER,                                \
-	  .help = "accepted for strace's users: a summary is always printed" },                      \
-	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = LIVE_GROUP_OTHER,                \
+#define LIVE_ROWS_OTHER										\
+	{ .letter = 'f', .kind = CLI_NOOP, .group = LIVE_GROUP_OTHER,				\
+	  .help = "accepted for strace's users: threads and children are always followed" },	\
+	{ .letter = 'c', .kind = CLI_NOOP, .group = LIVE_GROUP_OTHER,				\
+	  .help = "accepted for strace's users: a summary is always printed" },			\
+	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = LIVE_GROUP_OTHER,		\
 	  .help = "print this help" }
 
 #endif

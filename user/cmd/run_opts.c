@@ -7,7 +7,8 @@ static const struct cli_opt run_opts[] = {
 	  .group = LIVE_GROUP_WHAT,
 	  .help = "stop tracing and print after this long, in seconds unless it says ms, m or h; "
 		  "the command is left to run to its end", LIVE_AT(duration_ns) },
-	{ .name = "user", .letter = 'u', .kind = CLI_STRING, .arg = "USER", .group = LIVE_GROUP_WHAT,
+	{ .name = "user", .letter = 'u', .kind = CLI_STRING, .arg = "USER",
+	  .group = LIVE_GROUP_WHAT,
 	  .help = "run the command as this user, with its groups", LIVE_AT(user) },
 	LIVE_ROWS_WHICH,
 	LIVE_ROWS_SHOW,
@@ -17,11 +18,14 @@ static const struct cli_opt run_opts[] = {
 };
 
 static const struct cli_pair run_examples[] = {
-	{ "tracer run ./app --its-own-options", "trace a command to its end and print what it waited for" },
+	{ "tracer run ./app --its-own-options",
+	  "trace a command to its end and print what it waited for" },
 	{ "tracer run --stacks -- make -j2", "with the stacks that wait for each lock" },
-	{ "tracer run -S calls -e %file ls -l", "system calls that take a file name, most frequent first" },
+	{ "tracer run -S calls -e %file ls -l",
+	  "system calls that take a file name, most frequent first" },
 	{ "tracer run --json -o run.json -- ./app", "for a program to read" },
-	{ "tracer run --trace run.trace.json -- ./app", "a timeline, to be opened in ui.perfetto.dev" },
+	{ "tracer run --trace run.trace.json -- ./app",
+	  "a timeline, to be opened in ui.perfetto.dev" },
 	{ "tracer run -u www-data -d 30 -- ./server", "as another user, for half a minute" },
 	CLI_END_OF_PAIRS
 };
@@ -40,13 +44,14 @@ const struct cli_cmd run_cmd = {
 	.name = "run",
 	.summary = "trace a command and print where it waits",
 	.usage = "[OPTION]... [--] COMMAND [ARG]...",
-	.text = "Runs COMMAND and traces it with all its threads and children. When it ends, prints to "
-		"stderr what was found: findings; threads and what they cost to create; locks and who "
-		"waits for whom; pipes and which side holds the other up; system calls; scheduling.\n"
+	.text = "Runs COMMAND and traces it with all its threads and children. When it ends, "
+		"prints to stderr what was found: findings; threads and what they cost to create; "
+		"locks and who waits for whom; pipes and which side holds the other up; system "
+		"calls; scheduling.\n"
 		"\n"
-		"The command keeps its stdin, stdout, terminal, process group and exit code. A ctrl-C "
-		"reaches it as it would without tracer; tracer waits for it and prints. A second ctrl-C "
-		"detaches and leaves it running. SIGTERM is passed on.",
+		"The command keeps its stdin, stdout, terminal, process group and exit code. A "
+		"ctrl-C reaches it as it would without tracer; tracer waits for it and prints. A "
+		"second ctrl-C detaches and leaves it running. SIGTERM is passed on.",
 	.program = "tracer-live",
 	.operands = CLI_OPERANDS_COMMAND,
 	.operand = "command",
