@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Without privilege, with capabilities alone, as another user; pids that cannot be attached."""
+import json
+import os
+import re
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from contract import check_summary
+from harness import (PIPE, TRACER, Skip, bpf_held, check, contains, equal, finish, load_json, main, need,
+                     run, scratch, start, test, wait_gone, workload)
+
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+CAPS = [*NOBODY, "--inh-caps=+bpf,+perfmon", "--ambient-caps=+bpf,+perfmon"]
+
+
+def refused(argv, rc):
+    """Ends with rc, a message that says what is missing, and no table."""
+    t0 = time.monotonic()
+    r = run(argv, timeout=20)
+    equal(r.rc, rc, f"{argv}: {r.err}")
+    check(time.monotonic() - t0 < 10, "it took long to be refused")
+    check(r.err.startswith("tracer: "), f"message: {r.err!r}")
+    check(re.search(r"root|sudo|CAP_BPF|privilege|permission|permitted", r.err, re.I),
+          f"the message does not say what is missing: {r.err!r}")
+    check(len(r.err.splitlines()) <= 6, f"more than a message: {r.err}")
+    return r
+
+
+@test
+def no_privilege():
+    need("setpriv")
+    with scratch() as d:
+        os.chmod(d, 0o777)
+        refused([*NOBODY, TRACER, "run", "--", "touch", f"{d}/ran"], 125)
+        check(not os.path.exists(f"{d}/ran"), "the command ran untraced")
+    w = start(["sleep", "30"])
+    refused([*NOBODY, TRACER, "attach", str(w.pid)], 2)
+
+
+@test
+def root_without_the_capabilities():
+    drop = ["setpriv", "--bounding-set=-bpf,-perfmon,-sys_admin", "--inh-caps=-all"]
+    with scratch() as d:
+        refused([*drop, TRACER, "run", "--", "touch", f"{d}/ran"], 125)
+        check(not os.path.exists(f"{d}/ran"), "the command ran untraced")
+    w = start(["sleep", "30"])
+    refused([*drop, TRACER, "attach", str(w.pid)], 2)
+
+
+@test
+def root_of_a_user_namespace():
+    if run(["unshare", "-Ur", "true"]).rc:
+        raise Skip("no user namespaces here")
+    refused(["unshare", "-Ur", TRACER, "run", "--", "true"], 125)
+
+
+@test
+def help_needs_no_privilege():
+    for args in (["--help"], ["run", "--help"], ["--version"]):
+        run([*NOBODY, TRACER, *args]).ok()
+    equal(run([*NOBODY, TRACER, "run", "--wrong"]).rc, 125, "usage error")
+
+
+@test
+def two_capabilities_suffice():
+    with scratch() as d:
+        os.chmod(d, 0o777)
+        r = run([*CAPS, TRACER, "run", "--json", "-o", f"{d}/summary", "--",
+                 workload("getpid_many"), "2", "101"])
+        r.ok()
+        s = load_json(f"{d}/summary")
+    check_summary(s)
+    equal([c["calls"] for c in s["syscalls"] if c["name"] == "getpid"], [202], "getpid")
+
+
+@test
+def capabilities_are_not_handed_to_the_command():
+    """The command has what it would have without tracer."""
+    a = run([*CAPS, workload("job_state")]).ok().said
+    b = run([*CAPS, TRACER, "run", "-q", "-o", "/dev/null", "--", workload("job_state")]).ok().said
+    for k in ("CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd", "NoNewPrivs", "uid", "gid"):
+        equal(b[k], a[k], k)
+
+
+@test
+def with_capabilities_alone_only_own_processes():
+    theirs = start(["sleep", "30"])
+    time.sleep(0.1)
+    r = run([*CAPS, TRACER, "attach", "-d", "1", str(theirs.pid)], timeout=20)
+    equal(r.rc, 2, f"exit code: {r.err}")
+    contains(r.err, str(theirs.pid), "message")
+    mine = start([*NOBODY, "sleep", "30"])
+    time.sleep(0.3)
+    run([*CAPS, TRACER, "attach", "-d", "300ms", str(mine.pid)], timeout=20).ok()
+
+
+@test
+def whole_system_needs_root():
+    r = run([*CAPS, TRACER, "attach", "--json", "--mode", "exact", "--comm", ".*", "-d", "1"],
+            timeout=20)
+    if r.rc == 2:
+        check(r.err.startswith("tracer: "), f"message: {r.err!r}")
+        return
+    # Or it shows the user's own processes alone.
+    r.ok()
+    names = {t["comm"] for t in json.loads(r.out)["threads"]["by_thread"]}
+    check("python3" not in names, f"processes of root were shown: {sorted(names)[:20]}")
+
+
+@test
+def as_another_user():
+    with scratch() as d:
+        r = run([TRACER, "run", "-q", "-o", f"{d}/s", "-u", "nobody", "--", "sh", "-c",
+                 "id -u; id -g; id -G"]).ok()
+        equal(r.out.split(), ["65534"] * 3, "ids of the command")
+        r = run([TRACER, "run", "-u", "no-such-user", "--", "touch", f"{d}/ran"])
+        equal(r.rc, 125, "exit code")
+        contains(r.err, "no-such-user", "message")
+        check(not os.path.exists(f"{d}/ran"), "the command ran")
+
+
+@test
+def other_users_command_gains_nothing():
+    s = run([TRACER, "run", "-q", "-o", "/dev/null", "-u", "nobody", "--",
+             workload("job_state")]).ok().said
+    equal(int(str(s["CapEff"]), 16), 0, "effective capabilities")
+    equal(int(str(s["CapPrm"]), 16), 0, "permitted capabilities")
+
+
+@test
+def pids_that_are_not_there():
+    gone = start(["true"])
+    gone.wait()
+    for pid in (str(gone.pid), "4194303", "999999999"):
+        r = run([TRACER, "attach", pid], timeout=20)
+        equal(r.rc, 2, f"exit code: {r.err}")
+        contains(r.err, pid, "message")
+        contains(r.err.lower(), "no such process", "message")
+
+
+@test
+def pids_that_are_none():
+    for pid in ("0", "99999999999999999999", "1.5", " ", ""):
+        r = run([TRACER, "attach", pid], timeout=20)
+        equal(r.rc, 2, f"attach {pid!r}: {r.err}")
+        check(r.err.startswith("tracer: "), f"message: {r.err!r}")
+
+
+@test
+def one_pid_of_two_is_not_there():
+    w = start(["sleep", "30"])
+    r = run([TRACER, "attach", "-d", "300ms", str(w.pid), "4194303"], timeout=20)
+    contains(r.err, "4194303", "message")
+    equal(r.rc, 2, "exit code")
+
+
+@test
+def a_zombie():
+    w = start(["sh", "-c", "exit 0"])
+    time.sleep(0.3)	# not waited for: it stays a zombie
+    r = run([TRACER, "attach", "-d", "5", str(w.pid)], timeout=20)
+    check(r.rc in (0, 2), f"exit code {r.rc}: {r.err}")
+    check(r.seconds < 4, "attach waited for a process that has ended")
+
+
+@test
+def a_kernel_thread():
+    r = run([TRACER, "attach", "-d", "300ms", "2"], timeout=20)
+    check(r.rc in (0, 2), f"exit code {r.rc}: {r.err}")
+
+
+@test
+def tracer_itself():
+    r = run(["sh", "-c", f"exec {TRACER} attach -d 300ms $$"], timeout=20)
+    check(r.rc in (0, 2), f"exit code {r.rc}: {r.err}")
+
+
+@test
+def a_process_that_ends_during_the_attach():
+    codes = []
+    for ms in range(0, 60, 3):
+        w = start(["sleep", f"0.{ms:03}"])
+        p = start([TRACER, "attach", str(w.pid)], stdout=PIPE, stderr=PIPE)
+        time.sleep(ms / 1500)
+        held = bpf_held(p.pid)
+        w.wait()
+        r = finish(p, 15)
+        check(r.rc in (0, 2), f"ended after {ms} ms: exit {r.rc}: {r.err}")
+        check(r.rc == 0 or r.err.startswith("tracer: "), f"message: {r.err!r}")
+        codes.append(r.rc)
+        if held:
+            wait_gone(held)
+    check(0 in codes, f"never attached in time: {codes}")
+
+
+if __name__ == "__main__":
+    main()
