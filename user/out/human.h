@@ -7,12 +7,13 @@
 
 /*
  * Figures for people: three significant digits and a unit, rounded half up in
- * integers, so no locale and no float is involved. Each function fills and
+ * integers, so no locale and no float is involved. They are for columns and
+ * have a stated width; stats/units.h is for sentences. Each function fills and
  * returns @out. No result is wider than 8 terminal columns.
  */
 #define HUMAN_BYTES 24
 
-/* "0", "812 ns", "1.23 µs" (@ascii: "1.23 us"), "45.6 ms", "7.89 s", "16m40s", "2h05m", "3d04h". */
+/* "0", "812 ns", "1.23 µs" (@ascii: "us"), "45.6 ms", "7.89 s", "16m40s", "2h05m", "3d04h". */
 char *human_ns(char out[HUMAN_BYTES], uint64_t ns, bool ascii);
 /* "812", "9999" exactly; from 10000 on "12.3k", "4.56M", "7.89G", … */
 char *human_count(char out[HUMAN_BYTES], uint64_t n);

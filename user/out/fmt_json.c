@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/* Schema tracer.summary/1: docs/formats/summary-json.md. Names stay, others may join them. */
+#include <errno.h>
+
+#include "out/json.h"
+#include "out/out.h"
+
+static void put_command(struct json *j, const struct summary *s)
+{
+	size_t i;
+
+	if (!s->command)
+		json_null(j, "command");
+	if (s->command) {
+		json_array(j, "command");
+		for (i = 0; s->command[i]; i++)
+			json_str(j, NULL, s->command[i]);
+		json_end(j);
+	}
+	json_array(j, "pids");
+	for (i = 0; i < s->npids; i++)
+		json_i64(j, NULL, s->pids[i]);
+	json_end(j);
+}
+
+static void put_exit(struct json *j, const struct summary *s)
+{
+	if (!s->has_exit) {
+		json_null(j, "exit");
+		return;
+	}
+	json_object(j, "exit");
+	if (s->exit_signal) {
+		json_null(j, "code");
+		json_i64(j, "signal", s->exit_signal);
+	} else {
+		json_i64(j, "code", s->exit_code);
+		json_null(j, "signal");
+	}
+	json_end(j);
+}
+
+static void put_head(struct json *j, const struct summary *s)
+{
+	static const struct { unsigned int bit; const char *name; } rooms[] = {
+		{ SUM_SYSCALLS, "syscalls" }, { SUM_THREADS, "threads" }, { SUM_FUTEX, "futex" },
+		{ SUM_PIPES, "pipes" }, { SUM_SCHED, "sched" },
+	};
+	size_t i;
+
+	json_str(j, "schema", SUMMARY_SCHEMA);
+	json_str(j, "tracer", s->tracer_version);
+	put_command(j, s);
+	put_exit(j, s);
+	json_str(j, "mode", s->mode == SUM_EXACT ? "exact" : "wait");
+	json_array(j, "collected");
+	for (i = 0; i < sizeof(rooms) / sizeof(*rooms); i++)
+		if (s->collected & rooms[i].bit)
+			json_str(j, NULL, rooms[i].name);
+	json_end(j);
+	json_object(j, "ways");
+	for (i = 0; i < s->ncollector; i++)
+		json_str(j, s->collector[i].name, s->collector[i].way);
+	json_end(j);
+	json_u64(j, "started_ns", s->started_realtime_ns);
+	json_u64(j, "duration_ns", s->duration_ns);
+	json_u64(j, "still_running", s->still_running);
+	json_u64(j, "compat_calls", s->compat_calls);
+}
+
+static void put_findings(struct json *j, const struct summary *s)
+{
+	size_t i, k;
+
+	json_array(j, "findings");
+	for (i = 0; i < s->nfinding; i++) {
+		const struct sum_finding *f = &s->finding[i];
+
+		json_object(j, NULL);
+		json_str(j, "id", f->id);
+		json_str(j, "text", f->text);
+		json_str(j, "advice", f->advice);
+		json_real(j, "severity", f->severity);
+		json_object(j, "evidence");
+		for (k = 0; k < f->nevidence; k++)
+			json_real(j, f->evidence[k].name, f->evidence[k].value);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_hist(struct json *j, const char *key, const struct hist *h)
+{
+	json_object(j, key);
+	json_u64(j, "count", h->count);
+	json_u64(j, "total", h->sum);
+	json_u64(j, "mean", hist_mean(h));
+	json_u64(j, "p50", hist_quantile(h, 0.5));
+	json_u64(j, "p99", hist_quantile(h, 0.99));
+	json_u64(j, "max", h->max);
+	json_end(j);
+}
+
+static void put_thread(struct json *j, const struct sum_thread *t)
+{
+	size_t i;
+
+	json_object(j, NULL);
+	json_i64(j, "tid", t->tid);
+	json_i64(j, "tgid", t->tgid);
+	json_str(j, "comm", t->comm);
+	json_i64(j, "parent", t->parent);
+	json_bool(j, "process", t->is_process);
+	json_bool(j, "created", t->created);
+	json_bool(j, "exited", t->exited);
+	json_u64(j, "start_ns", t->start_ns);
+	json_u64(j, "lifetime_ns", t->lifetime_ns);
+	json_u64(j, "cost_ns", t->cost_ns);
+	json_object(j, "stages");
+	for (i = 0; t->cost_ns && i < SUM_STAGES; i++)
+		json_u64(j, sum_stage_name((enum sum_stage)i), t->stage_ns[i]);
+	json_end(j);
+	json_u64(j, "calls", t->calls);
+	json_u64(j, "futex_calls", t->futex_calls);
+	json_u64(j, "futex_wait_ns", t->futex_wait_ns);
+	json_u64(j, "oncpu_ns", t->oncpu_ns);
+	json_u64(j, "runnable_ns", t->runnable_ns);
+	json_u64(j, "blocked_ns", t->blocked_ns);
+	json_u64(j, "voluntary", t->voluntary);
+	json_u64(j, "involuntary", t->involuntary);
+	json_end(j);
+}
+
+static void put_stages(struct json *j, const struct sum_threads *t)
+{
+	size_t i;
+
+	json_array(j, "stages");
+	for (i = 0; i < SUM_STAGES; i++) {
+		const struct hist *h = &t->stage[i];
+
+		json_object(j, NULL);
+		json_str(j, "name", sum_stage_name((enum sum_stage)i));
+		json_u64(j, "count", h->count);
+		json_u64(j, "total_ns", h->sum);
+		json_u64(j, "p50_ns", hist_quantile(h, 0.5));
+		json_u64(j, "p99_ns", hist_quantile(h, 0.99));
+		json_u64(j, "max_ns", h->max);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "calls_on_the_way");
+	for (i = 0; i < t->nway; i++) {
+		json_object(j, NULL);
+		json_str(j, "name", t->way[i].name);
+		json_u64(j, "calls", t->way[i].calls);
+		json_u64(j, "total_ns", t->way[i].total_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_threads(struct json *j, const struct summary *s)
+{
+	const struct sum_threads *t = &s->threads;
+	size_t i;
+
+	json_object(j, "threads");
+	json_u64(j, "created", t->created);
+	json_u64(j, "exited", t->exited);
+	json_u64(j, "processes_created", t->processes_created);
+	json_u64(j, "processes_exited", t->processes_exited);
+	json_u64(j, "live_peak", t->live_peak);
+	put_hist(j, "cost_ns", &t->cost);
+	put_hist(j, "lifetime_ns", &t->lifetime);
+	put_stages(j, t);
+	json_u64(j, "by_thread_cap", t->by_thread_cap);
+	json_u64(j, "by_thread_cut", t->by_thread_cut);
+	json_array(j, "by_thread");
+	for (i = 0; i < t->nby_thread; i++)
+		put_thread(j, &t->by_thread[i]);
+	json_end(j);
+	json_end(j);
+}
+
+static void put_frames(struct json *j, const char *key, const struct sum_site *site)
+{
+	size_t i;
+
+	json_array(j, key);
+	for (i = 0; site && i < site->nframe; i++) {
+		const struct sum_frame *f = &site->frame[i];
+
+		json_object(j, NULL);
+		json_hex(j, "ip", f->ip);
+		json_str(j, "symbol", f->symbol);
+		json_u64(j, "offset", f->offset);
+		json_str(j, "module", f->module);
+		json_str(j, "file", f->file);
+		if (f->line)
+			json_u64(j, "line", f->line);
+		else
+			json_null(j, "line");
+		json_end(j);
+	}
+	json_end(j);
+}
+
+/* "site" is the most frequent one, "sites" all of them. */
+static void put_sites(struct json *j, const struct sum_lock *l)
+{
+	size_t i;
+
+	put_frames(j, "site", l->nsite ? &l->site[0] : NULL);
+	json_u64(j, "samples", l->samples);
+	json_array(j, "sites");
+	for (i = 0; i < l->nsite; i++) {
+		json_object(j, NULL);
+		json_u64(j, "samples", l->site[i].samples);
+		json_u64(j, "waits", l->site[i].waits);
+		json_u64(j, "wait_ns", l->site[i].wait_ns);
+		put_frames(j, "frames", &l->site[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_edges(struct json *j, const struct sum_lock *l)
+{
+	size_t i;
+
+	json_array(j, "edges");
+	for (i = 0; i < l->nedge; i++) {
+		json_object(j, NULL);
+		json_i64(j, "waker", l->edge[i].waker);
+		json_i64(j, "waiter", l->edge[i].waiter);
+		json_u64(j, "count", l->edge[i].count);
+		json_str(j, "waker_comm", l->edge[i].waker_comm);
+		json_str(j, "waiter_comm", l->edge[i].waiter_comm);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_lock(struct json *j, const struct sum_lock *l)
+{
+	json_object(j, NULL);
+	json_hex(j, "addr", l->addr);
+	json_str(j, "symbol", l->symbol);
+	json_str(j, "module", l->module);
+	json_str(j, "kind", sum_lock_kind_name(l->kind));
+	json_i64(j, "tgid", l->tgid);
+	json_str(j, "comm", l->comm);
+	json_u64(j, "waits", l->waits);
+	json_u64(j, "blocked", l->blocked);
+	json_u64(j, "timeouts", l->timeouts);
+	json_u64(j, "eagain", l->eagain);
+	json_u64(j, "wakes", l->wakes);
+	json_u64(j, "woken", l->woken);
+	json_u64(j, "wasted_wakes", l->wasted_wakes);
+	json_u64(j, "requeued", l->requeued);
+	if (l->holder)
+		json_i64(j, "holder", l->holder);
+	else
+		json_null(j, "holder");
+	put_hist(j, "wait_ns", &l->wait);
+	put_edges(j, l);
+	put_sites(j, l);
+	json_end(j);
+}
+
+static void put_futex(struct json *j, const struct summary *s)
+{
+	const struct sum_futex *f = &s->futex;
+	size_t i;
+
+	json_object(j, "futex");
+	json_u64(j, "calls", f->calls);
+	json_u64(j, "waits", f->waits);
+	json_u64(j, "wakes", f->wakes);
+	json_u64(j, "wasted_wakes", f->wasted_wakes);
+	json_u64(j, "eagain", f->eagain);
+	json_u64(j, "timeouts", f->timeouts);
+	json_u64(j, "requeued", f->requeued);
+	json_u64(j, "addresses", f->addresses);
+	json_array(j, "ops");
+	for (i = 0; i < f->nop; i++) {
+		json_object(j, NULL);
+		json_str(j, "name", f->op[i].name);
+		json_u64(j, "calls", f->op[i].calls);
+		json_u64(j, "errors", f->op[i].errors);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+static void put_ends(struct json *j, const char *tids, const char *ends,
+		     const struct sum_pipe_end *e, size_t n)
+{
+	size_t i;
+
+	json_array(j, tids);
+	for (i = 0; i < n; i++)
+		json_i64(j, NULL, e[i].tid);
+	json_end(j);
+	json_array(j, ends);
+	for (i = 0; i < n; i++) {
+		json_object(j, NULL);
+		json_i64(j, "tid", e[i].tid);
+		json_i64(j, "tgid", e[i].tgid);
+		json_str(j, "comm", e[i].comm);
+		json_u64(j, "chunks", e[i].chunks);
+		json_u64(j, "bytes", e[i].bytes);
+		json_u64(j, "blocked_ns", e[i].blocked_ns);
+		json_u64(j, "blocked", e[i].blocked);
+		json_u64(j, "eagain", e[i].eagain);
+		json_u64(j, "futex_calls", e[i].futex_calls);
+		put_hist(j, "chunk_bytes", &e[i].chunk_bytes);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void put_pipe(struct json *j, const struct sum_pipe *p)
+{
+	static const char *const sides[] = {
+		[SUM_NEITHER] = "neither", [SUM_WRITER] = "writer", [SUM_READER] = "reader",
+	};
+
+	json_object(j, NULL);
+	json_str(j, "kind", sum_pipe_kind_name(p->kind));
+	json_u64(j, "inode", p->inode);
+	json_str(j, "path", p->path);
+	json_u64(j, "chunks_written", p->chunks_written);
+	json_u64(j, "chunks_read", p->chunks_read);
+	json_u64(j, "bytes", p->bytes);
+	json_u64(j, "bytes_read", p->bytes_read);
+	put_hist(j, "chunk_bytes", &p->chunk_bytes);
+	json_u64(j, "writer_blocked_ns", p->writer_blocked_ns);
+	json_u64(j, "reader_blocked_ns", p->reader_blocked_ns);
+	json_u64(j, "futex_calls", p->futex_calls);
+	json_real(j, "futex_per_chunk", p->futex_per_chunk);
+	json_str(j, "bottleneck", sides[(unsigned int)p->bottleneck <= SUM_READER ? p->bottleneck : 0]);
+	put_ends(j, "writers", "writer_ends", p->writer, p->nwriter);
+	put_ends(j, "readers", "reader_ends", p->reader, p->nreader);
+	json_end(j);
+}
+
+static void put_syscall(struct json *j, const struct sum_syscall *c)
+{
+	char tmp[24];
+	size_t i;
+
+	json_object(j, NULL);
+	json_str(j, "name", c->name);
+	json_i64(j, "nr", c->nr);
+	json_u64(j, "calls", c->calls);
+	json_u64(j, "errors", c->errors);
+	json_object(j, "by_errno");
+	for (i = 0; i < c->nby_errno; i++)
+		json_u64(j, out_errno_name(c->by_errno[i].err, tmp), c->by_errno[i].count);
+	json_end(j);
+	json_u64(j, "total_ns", c->wall.sum);
+	json_u64(j, "cpu_ns", c->cpu_ns);
+	json_u64(j, "mean_ns", hist_mean(&c->wall));
+	json_u64(j, "p50_ns", hist_quantile(&c->wall, 0.5));
+	json_u64(j, "p99_ns", hist_quantile(&c->wall, 0.99));
+	json_u64(j, "max_ns", c->wall.max);
+	json_end(j);
+}
+
+static void put_sched(struct json *j, const struct summary *s)
+{
+	const struct sum_sched *c = &s->sched;
+	size_t i;
+
+	json_object(j, "sched");
+	json_u64(j, "oncpu_ns", c->oncpu_ns);
+	json_u64(j, "runnable_ns", c->runnable_ns);
+	json_u64(j, "blocked_ns", c->blocked_ns);
+	json_u64(j, "switches", c->switches);
+	json_u64(j, "voluntary", c->voluntary);
+	json_u64(j, "involuntary", c->involuntary);
+	json_u64(j, "migrations", c->migrations);
+	put_hist(j, "runq_ns", &c->runq);
+	json_array(j, "blocked_in");
+	for (i = 0; i < c->nblock; i++) {
+		json_object(j, NULL);
+		json_str(j, "name", c->block[i].name);
+		json_u64(j, "count", c->block[i].count);
+		json_u64(j, "total_ns", c->block[i].total_ns);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+/* Unmeasured costs are null: 0 would be a claim. */
+static void put_overhead(struct json *j, const struct sum_overhead *o)
+{
+	const struct { const char *name; int64_t ns; } rows[] = {
+		{ "bare_call_ns", o->bare_call_ns },
+		{ "ns_per_syscall", o->ns_per_syscall },
+		{ "ns_per_futex", o->ns_per_futex },
+		{ "ns_per_pipe_chunk", o->ns_per_pipe_chunk },
+	};
+	size_t i;
+
+	json_object(j, "overhead");
+	json_bool(j, "measured", o->measured);
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (o->measured)
+			json_i64(j, rows[i].name, rows[i].ns);
+		else
+			json_null(j, rows[i].name);
+	}
+	json_u64(j, "consumer_cpu_ns", o->consumer_cpu_ns);
+	json_end(j);
+}
+
+static void put_loss(struct json *j, const struct sum_loss *l)
+{
+	json_object(j, "loss");
+	json_u64(j, "ring_full", l->ring_full);
+	json_u64(j, "map_full", l->map_full);
+	json_u64(j, "recursion", l->recursion);
+	json_u64(j, "unpaired", l->unpaired);
+	json_u64(j, "stacks", l->stacks);
+	json_u64(j, "unknown", l->unknown);
+	json_u64(j, "total", l->total);
+	json_end(j);
+}
+
+static int json_summary(const struct summary *s, const struct out_opts *opts,
+			struct out_stream *o, struct err *err)
+{
+	struct json j;
+	size_t i;
+
+	(void)opts;	/* JSON is complete, in the summary's own order, whatever is shown */
+	json_init(&j, o);
+	json_object(&j, NULL);
+	put_head(&j, s);
+	put_findings(&j, s);
+	put_threads(&j, s);
+	json_array(&j, "locks");
+	for (i = 0; i < s->nlock; i++)
+		put_lock(&j, &s->lock[i]);
+	json_end(&j);
+	put_futex(&j, s);
+	json_array(&j, "pipes");
+	for (i = 0; i < s->npipe; i++)
+		put_pipe(&j, &s->pipe[i]);
+	json_end(&j);
+	json_array(&j, "syscalls");
+	for (i = 0; i < s->nsyscall; i++)
+		put_syscall(&j, &s->syscall[i]);
+	json_end(&j);
+	put_sched(&j, s);
+	put_overhead(&j, &s->overhead);
+	put_loss(&j, &s->loss);
+	json_end(&j);
+	return json_finish(&j) ? err_sys(err, ENOMEM, "cannot print the summary") : 0;
+}
+
+const struct out_format out_format_json = { "json", json_summary };

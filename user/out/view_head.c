@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* The head of the tables: what was traced, what was lost, what was found. */
+#include "out/view.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "out/escape.h"
+#include "stats/units.h"
+
+#define HEAD_INDENT 8
+/* A command line longer than this is cut: it is a heading, not a record. */
+#define HEAD_COMMAND_BYTES 600
+
+static bool is_plain_word(const char *s)
+{
+	return *s && !s[strcspn(s, " \t\n\"'\\$`*?[]{}()<>|&;!#~")];
+}
+
+/* One argument as a person would type it; unsafe bytes stay visible escapes. */
+static void add_word(const struct view *v, struct buf *b, const char *word)
+{
+	if (is_plain_word(word)) {
+		view_esc_glued(v, b, word);
+		return;
+	}
+	if (strchr(word, '\'') && !word[strcspn(word, "\"\\$`!")]) {
+		buf_addc(b, '"');
+		view_esc(v, b, word);
+		buf_addc(b, '"');
+		return;
+	}
+	buf_addc(b, '\'');
+	for (;;) {
+		size_t n = strcspn(word, "'");
+
+		escape_term(b, word, n, v->ascii);
+		if (!word[n])
+			break;
+		buf_adds(b, "'\\''");
+		word += n + 1;
+	}
+	buf_addc(b, '\'');
+}
+
+static void add_target(const struct view *v, struct buf *b)
+{
+	const struct summary *s = v->s;
+	size_t i;
+
+	if (s->command) {
+		for (i = 0; s->command[i]; i++) {
+			if (i)
+				buf_addc(b, ' ');
+			if (b->len > HEAD_COMMAND_BYTES) {
+				buf_adds(b, v->g->dots);
+				return;
+			}
+			add_word(v, b, s->command[i]);
+		}
+		return;
+	}
+	buf_adds(b, s->npids == 1 ? "pid" : s->npids ? "pids" : "nothing");
+	for (i = 0; i < s->npids && b->len <= HEAD_COMMAND_BYTES; i++)
+		buf_addf(b, " %d", (int)s->pids[i]);
+	if (i < s->npids)
+		buf_addf(b, " %s", v->g->dots);
+}
+
+static void add_exit(struct buf *b, const struct summary *s)
+{
+	const char *name;
+
+	if (!s->has_exit)
+		return;
+	if (!s->exit_signal) {
+		buf_addf(b, ", exit code %d", s->exit_code);
+		return;
+	}
+	name = sigabbrev_np(s->exit_signal);
+	if (name)
+		buf_addf(b, ", killed by SIG%s", name);
+	else
+		buf_addf(b, ", killed by signal %d", s->exit_signal);
+}
+
+static void head_result(struct view *v, struct buf *b)
+{
+	const struct summary *s = v->s;
+	bool bad = s->has_exit && (s->exit_signal || s->exit_code);
+
+	view_ns(v, b, s->duration_ns);
+	add_exit(b, s);
+	buf_adds(b, s->mode == SUM_EXACT ? ", exact mode: every call is counted" :
+					   ", wait mode: only what blocked is counted");
+	view_wrap(v, HEAD_INDENT, "", bad ? VIEW_RED : VIEW_PLAIN, b);
+}
+
+static void head_size(struct view *v, struct buf *b)
+{
+	const struct summary *s = v->s;
+
+	if (s->threads.live_peak)
+		view_things(b, s->threads.live_peak, "thread at most", "threads at most");
+	if (s->threads.processes_created) {
+		view_sep(v, b);
+		view_things(b, s->threads.processes_created, "process forked", "processes forked");
+	}
+	if (s->still_running) {
+		view_sep(v, b);
+		view_things(b, s->still_running, "thread still running", "threads still running");
+	}
+	if (s->compat_calls) {
+		view_sep(v, b);
+		view_things(b, s->compat_calls, "32-bit call not named", "32-bit calls not named");
+	}
+	if (!b->len)
+		return;
+	view_wrap(v, HEAD_INDENT, "", VIEW_PLAIN, b);
+}
+
+static void add_cost(const struct view *v, struct buf *b, int64_t ns, const char *to)
+{
+	if (b->len)
+		view_sep(v, b);
+	else
+		buf_adds(b, "tracing adds ");
+	view_ns(v, b, ns > 0 ? (uint64_t)ns : 0);
+	buf_adds(b, to);
+}
+
+/* What tracing itself cost, and the way each collector took. */
+static void head_overhead(struct view *v, struct buf *b)
+{
+	const struct sum_overhead *o = &v->s->overhead;
+	size_t i;
+
+	if (o->measured) {
+		add_cost(v, b, o->ns_per_syscall, " to" VIEW_GLUE "a" VIEW_GLUE "call");
+		if (v->s->collected & SUM_FUTEX)
+			add_cost(v, b, o->ns_per_futex, " to" VIEW_GLUE "a" VIEW_GLUE "futex" VIEW_GLUE "wake");
+		if (v->s->collected & SUM_PIPES)
+			add_cost(v, b, o->ns_per_pipe_chunk, " to" VIEW_GLUE "a" VIEW_GLUE "pipe" VIEW_GLUE "chunk");
+	}
+	if (o->consumer_cpu_ns) {
+		view_sep(v, b);
+		view_ns(v, b, o->consumer_cpu_ns);
+		buf_adds(b, VIEW_GLUE "CPU by" VIEW_GLUE "tracer" VIEW_GLUE "itself");
+	}
+	if (b->len)
+		view_wrap(v, HEAD_INDENT, "  cost  ", VIEW_DIM, b);
+	for (i = 0; i < v->s->ncollector; i++) {
+		view_sep(v, b);
+		view_esc_glued(v, b, v->s->collector[i].name);
+		buf_adds(b, VIEW_GLUE "by" VIEW_GLUE);
+		view_esc_glued(v, b, v->s->collector[i].way);
+	}
+	if (b->len)
+		view_wrap(v, HEAD_INDENT, "  ways  ", VIEW_DIM, b);
+}
+
+void view_head(struct view *v)
+{
+	struct buf b = BUF_INIT;
+
+	add_target(v, &b);
+	view_wrap(v, HEAD_INDENT, "TRACED", VIEW_BOLD, &b);
+	head_result(v, &b);
+	head_size(v, &b);
+	head_overhead(v, &b);
+	buf_release(&b);
+}
+
+static const struct loss_row {
+	size_t offset;
+	const char *one, *many;
+	const char *hint;	/* NULL: nothing to be done */
+} loss_rows[] = {
+	{ offsetof(struct sum_loss, ring_full), "event found the ring full",
+	  "events found the ring full", "a larger --ring takes more" },
+	{ offsetof(struct sum_loss, map_full), "key found its map full",
+	  "keys found their map full", "-p, --comm or --collect leave more room" },
+	{ offsetof(struct sum_loss, recursion), "probe run was skipped by the kernel",
+	  "probe runs were skipped by the kernel", NULL },
+	{ offsetof(struct sum_loss, unpaired), "return had no enter", "returns had no enter", NULL },
+	{ offsetof(struct sum_loss, stacks), "stack could not be read",
+	  "stacks could not be read", NULL },
+	{ offsetof(struct sum_loss, unknown), "event was of an unknown kind",
+	  "events were of an unknown kind", NULL },
+};
+
+void view_loss(struct view *v)
+{
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	if (!v->s->loss.total)
+		return;
+	view_things(&b, v->s->loss.total, "is missing from the figures below:",
+		    "are missing from the figures below:");
+	out_putc(v->out, '\n');
+	view_wrap(v, HEAD_INDENT, "LOST", VIEW_RED, &b);
+	for (i = 0; i < sizeof(loss_rows) / sizeof(*loss_rows); i++) {
+		const struct loss_row *r = &loss_rows[i];
+		uint64_t n = *(const uint64_t *)((const char *)&v->s->loss + r->offset);
+
+		if (!n)
+			continue;
+		view_things(&b, n, r->one, r->many);
+		if (r->hint)
+			buf_addf(&b, " (%s)", r->hint);
+		view_wrap(v, HEAD_INDENT, "", VIEW_PLAIN, &b);
+	}
+	buf_release(&b);
+}
+
+void view_findings(struct view *v)
+{
+	struct buf b = BUF_INIT;
+	char label[32];
+	size_t i;
+
+	if (!v->s->nfinding)
+		buf_adds(&b, "none: no rule found anything worth your time");
+	else
+		buf_addf(&b, "%zu%s", v->s->nfinding, v->s->nfinding > 1 ? ", the dearest first" : "");
+	view_heading(v, "FINDINGS", &b);
+	for (i = 0; i < v->s->nfinding; i++) {
+		const struct sum_finding *f = &v->s->finding[i];
+
+		snprintf(label, sizeof(label), "%3zu", i + 1);
+		view_esc(v, &b, f->text ? f->text : f->id);
+		view_wrap(v, 5, label, VIEW_YELLOW, &b);
+		if (!f->advice)
+			continue;
+		snprintf(label, sizeof(label), "     %s ", v->g->arrow);
+		view_esc(v, &b, f->advice);
+		view_wrap(v, v->ascii ? 8 : 7, label, VIEW_CYAN, &b);
+	}
+	buf_release(&b);
+}
