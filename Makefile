@@ -43,7 +43,7 @@ CPPFLAGS += -D_GNU_SOURCE -Iuser -Iinclude -I$(B)
 STD      := -std=gnu11 $(WARN) -fno-strict-aliasing -fno-omit-frame-pointer -pthread
 LDFLAGS  += -Wl,--as-needed -pthread
 LIVE_LIBS := -lbpf -lelf -lz -lm
-SYM_LIBS  := -ldw -lelf -lm
+SYM_LIBS  := -ldw -lelf -lstdc++ -lm
 
 ifeq ($(SAN),)
 STD += -fstack-protector-strong

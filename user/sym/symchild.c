@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "sym/symchild.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define CHILD_FD 3	/* where the child finds its socket */
+
+void symchild_init(struct symchild *c)
+{
+	*c = (struct symchild){ .sock = -1, .pidfd = -1 };
+	c->in.max = 2 * (size_t)SYMP_BYTES_MAX;
+}
+
+/* Between fork and exec of a process that may have threads: system calls only. */
+static void run_child(const char *path, char *const argv[], char *const envp[], int sock)
+{
+	struct sigaction dfl = { .sa_handler = SIG_DFL };
+	sigset_t none;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setsid();
+	sigemptyset(&none);
+	for (int s = 1; s < NSIG; s++)
+		sigaction(s, &dfl, NULL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	/*
+	 * Above what is about to be overwritten: the caller may have had 0 to 2
+	 * closed, and a descriptor that dup2 finds in place stays close-on-exec.
+	 */
+	null = fcntl(null, F_DUPFD_CLOEXEC, CHILD_FD + 1);
+	sock = fcntl(sock, F_DUPFD_CLOEXEC, CHILD_FD + 1);
+	if (null < 0 || sock < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+	    dup2(sock, CHILD_FD) < 0)
+		_exit(127);
+#ifndef __SANITIZE_ADDRESS__
+	dup2(null, 2);
+#endif
+	execve(path, argv, envp);
+	_exit(127);
+}
+
+int symchild_start(struct symchild *c, const char *dir, bool drop, uid_t uid, gid_t gid)
+{
+	char path[4096], u[16], g[16];
+	char name[] = "tracer-sym", flag_u[] = "-u", flag_g[] = "-g";
+	char env_lc[] = "LC_ALL=C";
+	char *argv[] = { name, flag_u, u, flag_g, g, NULL };
+	char *envp[] = { env_lc, NULL };
+	int sv[2], rc;
+	pid_t pid;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/tracer-sym", dir) >= sizeof(path))
+		return -ENAMETOOLONG;
+	snprintf(u, sizeof(u), "%u", uid);
+	snprintf(g, sizeof(g), "%u", gid);
+	if (!drop)
+		argv[1] = NULL;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))
+		return -errno;
+	pid = fork();
+	if (pid == 0)
+		run_child(path, argv, envp, sv[1]);
+	rc = pid < 0 ? -errno : 0;
+	close(sv[1]);
+	if (rc) {
+		close(sv[0]);
+		return rc;
+	}
+	c->pid = pid;
+	c->sock = sv[0];
+	c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	c->taken = 0;
+	buf_reset(&c->in);
+	return 0;
+}
+
+void symchild_stop(struct symchild *c)
+{
+	if (c->pid) {
+		/*
+		 * By descriptor: were the child reaped by somebody else, its
+		 * number could be another process's by now.
+		 */
+		if (c->pidfd >= 0)
+			syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
+		else
+			kill(c->pid, SIGKILL);
+		while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	if (c->sock >= 0)
+		close(c->sock);
+	buf_release(&c->in);
+	symchild_init(c);
+}
+
+/* Waits for @events: 0, -ETIMEDOUT. Errors show at the next send or receive. */
+static int wait_for(int sock, short events, uint64_t deadline_ns)
+{
+	struct pollfd p = { .fd = sock, .events = events };
+
+	for (;;) {
+		uint64_t now = clock_mono_ns();
+		int ms = now >= deadline_ns ? 0 : (int)((deadline_ns - now) / 1000000) + 1;
+		int n = poll(&p, 1, ms);
+
+		if (n > 0)
+			return 0;
+		if (n == 0)
+			return -ETIMEDOUT;
+		if (errno != EINTR)
+			return -errno;
+	}
+}
+
+static ssize_t send_part(int sock, const char *data, size_t bytes, int fd)
+{
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)data, .iov_len = bytes };
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(sizeof(int))];
+	} ctl = { 0 };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		struct cmsghdr *h;
+
+		m.msg_control = ctl.space;
+		m.msg_controllen = sizeof(ctl.space);
+		h = CMSG_FIRSTHDR(&m);
+		h->cmsg_level = SOL_SOCKET;
+		h->cmsg_type = SCM_RIGHTS;
+		h->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(h), &fd, sizeof(fd));
+	}
+	return sendmsg(sock, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+int symchild_send(struct symchild *c, const struct buf *b, int fd, int timeout_ms)
+{
+	uint64_t deadline = clock_mono_ns() + (uint64_t)timeout_ms * 1000000;
+	size_t done = 0;
+
+	while (done < b->len) {
+		ssize_t n = send_part(c->sock, b->data + done, b->len - done, done ? -1 : fd);
+
+		if (n > 0) {
+			done += (size_t)n;
+		} else if (n < 0 && errno == EAGAIN) {
+			int rc = wait_for(c->sock, POLLOUT, deadline);
+
+			if (rc)
+				return rc;
+		} else if (n < 0 && errno != EINTR) {
+			return errno == ECONNRESET ? -EPIPE : -errno;
+		}
+	}
+	return 0;
+}
+
+static int receive_more(struct symchild *c, uint64_t deadline)
+{
+	ssize_t n;
+	int rc;
+
+	if (c->taken) {
+		memmove(c->in.data, c->in.data + c->taken, c->in.len - c->taken);
+		c->in.len -= c->taken;
+		c->taken = 0;
+	}
+	rc = wait_for(c->sock, POLLIN, deadline);
+	if (rc)
+		return rc;
+	if (buf_grow(&c->in, 65536))
+		return -ENOMEM;
+	n = recv(c->sock, c->in.data + c->in.len, 65536, MSG_DONTWAIT);
+	if (n > 0)
+		c->in.len += (size_t)n;
+	else if (n == 0 || errno == ECONNRESET)
+		return -EPIPE;
+	else if (errno != EAGAIN && errno != EINTR)
+		return -errno;
+	return 0;
+}
+
+int symchild_recv(struct symchild *c, enum symp_type type, uint32_t seq, int timeout_ms,
+		  struct symp_msg *out)
+{
+	uint64_t deadline = clock_mono_ns() + (uint64_t)timeout_ms * 1000000;
+
+	for (;;) {
+		long used = c->in.len == c->taken ? 0 :
+			symp_frame(c->in.data + c->taken, c->in.len - c->taken, out);
+		int rc;
+
+		if (used < 0)
+			return (int)used;
+		if (used > 0) {
+			c->taken += (size_t)used;
+			return out->head.type == type && out->head.seq == seq ? 0 : -EBADMSG;
+		}
+		rc = receive_more(c, deadline);
+		if (rc)
+			return rc;
+	}
+}

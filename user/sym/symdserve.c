@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+#include "sym/symd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FDS_WAITING 64
+#define RECEIVE_BYTES 65536
+
+struct serve {
+	int sock;
+	struct symd_spaces *spaces;
+	struct buf in, out;
+	int fd[FDS_WAITING];	/* received, in order, for FILE messages to come */
+	unsigned int nfd;
+};
+
+static int send_all(int sock, const struct buf *b)
+{
+	size_t done = 0;
+
+	while (done < b->len) {
+		ssize_t n = send(sock, b->data + done, b->len - done, MSG_NOSIGNAL);
+
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+static int on_file(struct serve *s, const struct symp_msg *m)
+{
+	uint32_t id;
+	int fd;
+
+	if (symp_file(m, &id) || !s->nfd)
+		return -EBADMSG;
+	fd = s->fd[0];
+	memmove(s->fd, s->fd + 1, --s->nfd * sizeof(s->fd[0]));
+	return symd_spaces_file(s->spaces, id, fd);
+}
+
+static int on_space(struct serve *s, const struct symp_msg *m)
+{
+	struct symp_list l;
+
+	if (symp_space(m, &l))
+		return -EBADMSG;
+	return symd_spaces_set(s->spaces, &l);
+}
+
+static int on_unwind(struct serve *s, const struct symp_msg *m)
+{
+	struct symp_ip ip[SYM_FRAMES];
+	struct symp_unwind u;
+	const void *stack;
+	uint32_t head[2] = { 0 };
+
+	if (symp_unwind_request(m, &u, &stack))
+		return -EBADMSG;
+	head[0] = symd_unwind(s->spaces, &u, stack, ip);
+	if (symp_begin(&s->out, SYMP_STACK, m->head.seq) ||
+	    buf_add(&s->out, head, sizeof(head)) ||
+	    buf_add(&s->out, ip, head[0] * sizeof(ip[0])) || symp_end(&s->out))
+		return -ENOMEM;
+	return send_all(s->sock, &s->out);
+}
+
+static int add_name(struct serve *s, uint32_t space, struct symp_addr a)
+{
+	char name[SYMP_SYMBOL_MAX + 1] = "";
+	const char *source = NULL;
+	const struct symd_sym *sym;
+	struct symp_name n = { 0 };
+	struct symd_place at;
+	bool data = a.kind == SYMP_DATA;
+	uint64_t back = a.kind == SYMP_CALL;
+
+	if (!symd_spaces_find(s->spaces, space, a.addr - back, data, &at) || !at.file)
+		return symp_names_add(&s->out, n, NULL, NULL);
+	n.file = at.id;
+	sym = symd_table_find(at.file, at.vaddr, data);
+	if (sym) {
+		symd_name(sym->name, name, sizeof(name));
+		n.offset = at.vaddr + back - sym->addr;
+	}
+	if (!data)
+		symd_line(at.file, at.vaddr, &source, &n.line);
+	return symp_names_add(&s->out, n, name, source);
+}
+
+static int on_name(struct serve *s, const struct symp_msg *m)
+{
+	struct symp_list l;
+	uint32_t head[2] = { 0 };
+
+	if (symp_name_request(m, &l))
+		return -EBADMSG;
+	head[0] = l.n;
+	if (symp_begin(&s->out, SYMP_NAMES, m->head.seq) ||
+	    buf_add(&s->out, head, sizeof(head)))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l.n; i++) {
+		int rc = add_name(s, l.space, symp_addr_at(&l, i));
+
+		if (rc)
+			return rc;
+	}
+	if (symp_end(&s->out))
+		return -ENOMEM;
+	return send_all(s->sock, &s->out);
+}
+
+static int dispatch(struct serve *s, const struct symp_msg *m)
+{
+	static int (*const on[])(struct serve *, const struct symp_msg *) = {
+		[SYMP_FILE] = on_file,
+		[SYMP_SPACE] = on_space,
+		[SYMP_UNWIND] = on_unwind,
+		[SYMP_NAME] = on_name,
+	};
+
+	if (m->head.type >= sizeof(on) / sizeof(on[0]) || !on[m->head.type])
+		return -EBADMSG;
+	symd_box_request();
+	return on[m->head.type](s, m);
+}
+
+/* Keeps the descriptors of a message; a lost one keeps its place. */
+static int take_fds(struct serve *s, struct msghdr *m)
+{
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(m); h; h = CMSG_NXTHDR(m, h)) {
+		if (h->cmsg_level != SOL_SOCKET || h->cmsg_type != SCM_RIGHTS ||
+		    h->cmsg_len != CMSG_LEN(sizeof(int)))
+			continue;
+		if (s->nfd == FDS_WAITING)
+			return -EBADMSG;
+		memcpy(&s->fd[s->nfd++], CMSG_DATA(h), sizeof(int));
+		return 0;
+	}
+	if (m->msg_flags & MSG_CTRUNC) {
+		if (s->nfd == FDS_WAITING)
+			return -EBADMSG;
+		s->fd[s->nfd++] = -1;
+	}
+	return 0;
+}
+
+/* 1; 0 at the end; -errno. The kernel never joins two messages' descriptors. */
+static int receive(struct serve *s)
+{
+	union {
+		struct cmsghdr align;
+		char space[CMSG_SPACE(sizeof(int))];
+	} ctl;
+	struct iovec iov;
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = ctl.space,
+			    .msg_controllen = sizeof(ctl.space) };
+	ssize_t n;
+	int rc;
+
+	if (buf_grow(&s->in, RECEIVE_BYTES))
+		return -ENOMEM;
+	iov = (struct iovec){ .iov_base = s->in.data + s->in.len, .iov_len = RECEIVE_BYTES };
+	do {
+		n = recvmsg(s->sock, &m, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n ? -errno : 0;
+	rc = take_fds(s, &m);
+	s->in.len += (size_t)n;
+	return rc ? rc : 1;
+}
+
+static int handle_received(struct serve *s)
+{
+	size_t at = 0;
+	struct symp_msg m;
+	long used;
+
+	while (at < s->in.len && (used = symp_frame(s->in.data + at, s->in.len - at, &m))) {
+		int rc = used < 0 ? (int)used : dispatch(s, &m);
+
+		if (rc)
+			return rc;
+		at += (size_t)used;
+	}
+	memmove(s->in.data, s->in.data + at, s->in.len - at);
+	s->in.len -= at;
+	return 0;
+}
+
+int symd_serve(int sock)
+{
+	struct serve s = { .sock = sock, .spaces = symd_spaces_new() };
+	int rc = s.spaces ? 1 : -ENOMEM;
+
+	while (rc > 0) {
+		rc = receive(&s);
+		if (rc > 0) {
+			int bad = handle_received(&s);
+
+			if (bad)
+				rc = bad;
+		}
+	}
+	while (s.nfd) {
+		int fd = s.fd[--s.nfd];
+
+		if (fd >= 0)
+			close(fd);
+	}
+	symd_spaces_free(s.spaces);
+	buf_release(&s.in);
+	buf_release(&s.out);
+	return rc;
+}
