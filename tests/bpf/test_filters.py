@@ -156,21 +156,5 @@ def only_calls_on_a_path():
         check(got["read"] >= 2 and got["openat"] == 1, f"-P found {got}")
 
 
-@test
-def sorted_as_asked():
-    def order(*opts):
-        return trace(["/bin/ls", "-l", "/"], *opts, stdout=DEVNULL).json["syscalls"]
-
-    for column, key in (("calls", "calls"), ("time", "total_ns"), ("errors", "errors"),
-                        ("cpu", "cpu_ns"), ("max", "max_ns")):
-        v = [c[key] for c in order("-S", column)]
-        equal(v, sorted(v, reverse=True), f"-S {column}")
-    v = [c["name"] for c in order("-S", "name")]
-    equal(v, sorted(v), "-S name")
-    v = [c["total_ns"] for c in order()]
-    equal(v, sorted(v, reverse=True), "the default order")
-    equal(run([TRACER, "run", "-S", "colour", "--", "true"]).rc, 125, "-S of no column")
-
-
 if __name__ == "__main__":
     main()

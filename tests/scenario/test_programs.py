@@ -116,8 +116,7 @@ def python_multiprocessing():
     lossless(s)
     # Each worker also asks for its parent's pid once or twice of its own.
     between(calls(s)["getppid"], 503, 503 + 8, "getppid")
-    if "processes_created" in s["threads"]:
-        equal(s["threads"]["processes_created"], 2, "processes created")
+    equal(s["threads"]["processes_created"], 2, "processes created")
     busy = [p for p in s["pipes"] if p["bytes"] > 1000 and p["writers"] and p["readers"]]
     check(len(busy) >= 2, f"tasks and results are two edges: {s['pipes']}")
     check(any(len(p["writers"]) == 2 for p in busy), "both workers write results")

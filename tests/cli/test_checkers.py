@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The checkers of tests/lib find what they are there to find."""
+import copy
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from contract import check_summary, check_timeline
+from harness import Failure, check, equal, keys, main, near, test
+
+WAIT = {"total": 300, "p50": 100, "p99": 200, "max": 200}
+SUMMARY = {
+    "schema": "tracer.summary/1", "tracer": "0", "command": ["x"],
+    "exit": {"code": 0, "signal": None}, "duration_ns": 1000,
+    "findings": [{"id": "a", "text": "b 1", "evidence": {"n": 1}}],
+    "threads": {"created": 1, "exited": 1, "cost_ns": {"p50": 10, "p99": 10, "max": 10},
+                "stages": [{"name": "clone", "total_ns": 10, "p50_ns": 10}],
+                "by_thread": [{"tid": 2, "comm": "x", "parent": 1, "start_ns": 5,
+                               "lifetime_ns": 100, "cost_ns": 1000,
+                               "stages": {"clone": 400, "exit": 600}, "calls": 4}]},
+    "locks": [{"addr": "0x10", "symbol": "l", "kind": "private", "waits": 3, "wakes": 3,
+               "wasted_wakes": 1, "wait_ns": WAIT,
+               "edges": [{"waker": 1, "waiter": 2, "count": 3}], "site": []}],
+    "futex": {"calls": 6, "waits": 3, "wakes": 3, "eagain": 0},
+    "pipes": [{"kind": "pipe", "inode": 5, "writers": [1], "readers": [2], "chunks_written": 1,
+               "chunks_read": 1, "bytes": 1, "chunk_bytes": {"p50": 1, "p99": 1, "mean": 1},
+               "writer_blocked_ns": 0, "reader_blocked_ns": 0, "futex_per_chunk": 0}],
+    "syscalls": [{"name": "read", "calls": 3, "errors": 1, "by_errno": {"EAGAIN": 1},
+                  "total_ns": 10, "cpu_ns": 5, "p50_ns": 3, "p99_ns": 4, "max_ns": 4}],
+    "sched": {}, "overhead": {"ns_per_syscall": 100},
+    "loss": {"ring_full": 0, "map_full": 0, "recursion": 0, "unpaired": 0, "stacks": 0,
+             "total": 0},
+}
+
+
+def fails(fn, *args):
+    try:
+        fn(*args)
+    except Failure:
+        return True
+    return False
+
+
+@test(root=False)
+def a_good_summary_passes():
+    check_summary(SUMMARY)
+
+
+@test(root=False)
+def every_missing_name_is_found():
+    def walk(node, path):
+        if isinstance(node, dict):
+            for k, v in node.items():
+                if path and path[-1] in ("stages", "by_errno", "evidence", "sched") \
+                        and not isinstance(path[-1], int):
+                    continue
+                yield path + [k]
+                yield from walk(v, path + [k])
+        elif isinstance(node, list) and node:
+            yield from walk(node[0], path + [0])
+    missed, seen = [], 0
+    for path in walk(SUMMARY, []):
+        s = copy.deepcopy(SUMMARY)
+        at = s
+        for k in path[:-1]:
+            at = at[k]
+        del at[path[-1]]
+        seen += 1
+        if not fails(check_summary, s):
+            missed.append(path)
+    check(seen > 60, f"only {seen} names")
+    equal(missed, [], "names whose loss goes unnoticed")
+
+
+@test(root=False)
+def wrong_sums_are_found():
+    def broken(change):
+        s = copy.deepcopy(SUMMARY)
+        change(s)
+        return fails(check_summary, s)
+
+    for what, change in (
+            ("stages", lambda s: s["threads"]["by_thread"][0]["stages"].update(exit=620)),
+            ("edges", lambda s: s["locks"][0]["edges"][0].update(count=4)),
+            ("wasted", lambda s: s["locks"][0].update(wasted_wakes=4)),
+            ("order", lambda s: s["locks"].append(
+                dict(s["locks"][0], wait_ns=dict(WAIT, total=400)))),
+            ("errno", lambda s: s["syscalls"][0].update(errors=2)),
+            ("loss", lambda s: s["loss"].update(ring_full=1)),
+            ("twice", lambda s: s["syscalls"].append(s["syscalls"][0])),
+            ("quantiles", lambda s: s["syscalls"][0].update(p50_ns=9)),
+            ("cpu", lambda s: s["syscalls"][0].update(cpu_ns=11)),
+            ("negative", lambda s: s.update(duration_ns=-1)),
+            ("kind", lambda s: s["pipes"][0].update(kind="tube"))):
+        check(broken(change), f"{what}: a wrong summary passed")
+
+
+@test(root=False)
+def timelines():
+    def x(ts, dur, **kw):
+        return dict({"ph": "X", "pid": 1, "tid": 1, "ts": ts, "dur": dur, "name": "n"}, **kw)
+
+    def flow(ph, n=7):
+        return {"ph": ph, "pid": 1, "tid": 1, "ts": 1, "id": n, "name": "wake"}
+
+    for good in ([x(0, 10), x(2, 3), x(5, 5)], [x(0, 10), x(5, 10, tid=2)],
+                 [x(0, 1), flow("s"), flow("f")]):
+        check_timeline({"traceEvents": good})
+    no_dur = x(0, 1)
+    del no_dur["dur"]
+    for bad in ([], [x(0, 10), x(5, 10)], [flow("s")], [flow("s"), flow("s"), flow("f")], [no_dur],
+                [x(-1, 1)], [{"ph": "X"}]):
+        check(fails(check_timeline, {"traceEvents": bad}), f"passed: {bad}")
+
+
+@test(root=False)
+def expectations():
+    check(fails(equal, 1, 2, ""), "equal")
+    check(fails(near, 100, 102, 0.01, "") and not fails(near, 100, 101, 0.01, ""), "near")
+    equal(keys("a=1 b=0x10 c:E=x\nd=-3"), {"a": 1, "b": 16, "c:E": "x", "d": -3}, "keys")
+
+
+if __name__ == "__main__":
+    main()
