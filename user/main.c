@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -74,11 +75,11 @@ static const struct cli_tool tool = {
 	.environment = tool_environment,
 };
 
-static int print_err(const struct err *err, int code)
+static int print_err(const char *who, const struct err *err, int code)
 {
 	struct buf b = BUF_INIT;
 
-	cli_err_text(&b, tool.name, err);
+	cli_err_text(&b, who, err);
 	if (b.len)
 		io_write_all(STDERR_FILENO, b.data, b.len);
 	buf_release(&b);
@@ -95,7 +96,7 @@ static int print_out(struct buf *b)
 	if (!r)
 		return 0;
 	err_sys(&err, -r, "cannot write to stdout");
-	return print_err(&err, EXIT_ERROR);
+	return print_err(tool.name, &err, EXIT_ERROR);
 }
 
 static struct cli_style style_of(int fd)
@@ -125,7 +126,7 @@ static int unknown_command(const char *name)
 		err_hint(&err, "did you mean '%s'? 'tracer --help' lists all commands", near);
 	else
 		err_hint(&err, "'tracer --help' lists all commands");
-	return print_err(&err, EXIT_ERROR);
+	return print_err(tool.name, &err, EXIT_ERROR);
 }
 
 static int cmd_help(int argc, char **argv)
@@ -136,7 +137,7 @@ static int cmd_help(int argc, char **argv)
 
 	r = cli_parse(&help_cmd, argc, argv, NULL, &first, &err);
 	if (r < 0)
-		return print_err(&err, EXIT_ERROR);
+		return print_err("tracer help", &err, EXIT_ERROR);
 	if (r == CLI_WANTS_HELP)
 		return print_help(&help_cmd);
 	if (first == argc)
@@ -165,6 +166,32 @@ static int cmd_generate(const char *what, const char *arg)
 }
 
 /*
+ * Help and usage errors are told here, before anything is loaded. Parsing moves
+ * operands, so it has a copy. Returns 0 to go on, or 1 with the exit code.
+ */
+static int check_line(const struct cli_cmd *cmd, int argc, char **argv, int *code)
+{
+	struct err err = { 0 };
+	struct live_opts o;
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy)), who[64];
+	int r;
+
+	if (!copy)
+		return 0;
+	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+	r = live_opts_parse(&o, cmd, argc, copy, &err);
+	live_opts_release(&o);
+	free(copy);
+	if (r == CLI_WANTS_HELP) {
+		*code = print_help(cmd);
+	} else if (r) {
+		snprintf(who, sizeof(who), "%s %s", tool.name, cmd->name);
+		*code = print_err(who, &err, cmd == &run_cmd ? EXIT_RUN_FAILED : EXIT_ERROR);
+	}
+	return r != 0;
+}
+
+/*
  * Runs @cmd's executable in our place: in libexec/ beside us in the build tree,
  * in ../libexec/tracer/ when installed. Returns only when there is none.
  */
@@ -178,7 +205,7 @@ static int exec_program(const struct cli_cmd *cmd, char **argv)
 
 	if (n < 0) {
 		err_sys(&err, errno, "cannot read /proc/self/exe");
-		return print_err(&err, code);
+		return print_err(tool.name, &err, code);
 	}
 	self[n] = '\0';
 	slash = strrchr(self, '/');
@@ -192,7 +219,7 @@ static int exec_program(const struct cli_cmd *cmd, char **argv)
 	}
 	err_sys(&err, errno, "cannot run %s", path);
 	err_hint(&err, "the installation is not complete: 'make install' puts it there");
-	return print_err(&err, code);
+	return print_err(tool.name, &err, code);
 }
 
 int main(int argc, char **argv)
@@ -201,6 +228,7 @@ int main(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : NULL;
 	struct buf b = BUF_INIT;
 	struct err err;
+	int code;
 
 	if (!word) {
 		cli_help_tool(&b, &tool, style_of(STDERR_FILENO));
@@ -221,15 +249,14 @@ int main(int argc, char **argv)
 		err_set(&err, EINVAL, "unknown option '%s'", word);
 		err_hint(&err, "options stand behind the command, as in 'tracer run %s'; "
 			 "'tracer --help' lists the commands", word);
-		return print_err(&err, EXIT_ERROR);
+		return print_err(tool.name, &err, EXIT_ERROR);
 	}
 	cmd = cli_find(&tool, word, NULL);
 	if (!cmd)
 		return unknown_command(word);
 	if (cmd == &help_cmd)
 		return cmd_help(argc - 1, argv + 1);
-	/* Asked for alone, help comes without the command's own start-up. */
-	if (argc == 3 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h")))
-		return print_help(cmd);
+	if (check_line(cmd, argc - 1, argv + 1, &code))
+		return code;
 	return exec_program(cmd, argv);
 }

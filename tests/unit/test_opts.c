@@ -157,38 +157,38 @@ static void lists_grow(void **state)
 static void bad_lines_are_explained(void **state)
 {
 	(void)state;
-	expect_error(&run_cmd, "run --colour=never x", "run: unknown option '--colour'",
+	expect_error(&run_cmd, "run --colour=never x", "unknown option '--colour'",
 		     "did you mean '--color'?");
-	expect_error(&run_cmd, "run --start x", "run: unknown option '--start'", "--start-routine");
-	expect_error(&run_cmd, "run --zzzzzzzz x", "run: unknown option '--zzzzzzzz'",
+	expect_error(&run_cmd, "run --start x", "unknown option '--start'", "--start-routine");
+	expect_error(&run_cmd, "run --zzzzzzzz x", "unknown option '--zzzzzzzz'",
 		     "'tracer run --help'");
-	expect_error(&run_cmd, "run -qZ x", "run: unknown option '-Z'", "--help");
-	expect_error(&run_cmd, "run --json=1 x", "run: option '--json' takes no argument", NULL);
-	expect_error(&run_cmd, "run -d", "run: option '-d' needs an argument: TIME", "--help");
-	expect_error(&run_cmd, "run --output", "run: option '--output' needs an argument: FILE",
+	expect_error(&run_cmd, "run -qZ x", "unknown option '-Z'", "--help");
+	expect_error(&run_cmd, "run --json=1 x", "option '--json' takes no argument", NULL);
+	expect_error(&run_cmd, "run -d", "option '-d' needs an argument: TIME", "--help");
+	expect_error(&run_cmd, "run --output", "option '--output' needs an argument: FILE",
 		     "--help");
 	expect_error(&run_cmd, "run -d 5x x",
-		     "run: -d: '5x' is not a time (as in 10, 1.5s, 500ms, 2m)", NULL);
+		     "-d: '5x' is not a time (as in 10, 1.5s, 500ms, 2m)", NULL);
 	expect_error(&run_cmd, "run --ring=-1 x",
-		     "run: --ring: '-1' is not a size (as in 65536, 512K, 32M, 1G)", NULL);
+		     "--ring: '-1' is not a size (as in 65536, 512K, 32M, 1G)", NULL);
 	expect_error(&run_cmd, "run -n 99999999999999999999 x",
-		     "run: -n: '99999999999999999999' is too large for a whole number", NULL);
-	expect_error(&run_cmd, "run -S tiem x", "run: -S: 'tiem' is not one of time, cpu, calls, "
+		     "-n: '99999999999999999999' is too large for a whole number", NULL);
+	expect_error(&run_cmd, "run -S tiem x", "-S: 'tiem' is not one of time, cpu, calls, "
 		     "errors, mean, p50, p99, max, name, nothing", "did you mean 'time'?");
-	expect_error(&run_cmd, "run --collect=futex,pip x", "run: --collect: 'pip' is not one of "
+	expect_error(&run_cmd, "run --collect=futex,pip x", "--collect: 'pip' is not one of "
 		     "syscalls, threads, futex, pipes, sched", "pipes");
-	expect_error(&run_cmd, "run --output= x", "run: --output: FILE is empty", NULL);
-	expect_error(&run_cmd, "run", "run: no command is given", "tracer run -- ls -l");
-	expect_error(&run_cmd, "run --json --csv x", "run: --json and --csv exclude each other", NULL);
+	expect_error(&run_cmd, "run --output= x", "--output: FILE is empty", NULL);
+	expect_error(&run_cmd, "run", "no command is given", "tracer run -- ls -l");
+	expect_error(&run_cmd, "run --json --csv x", "--json and --csv exclude each other", NULL);
 	expect_error(&run_cmd, "run -e inject=read x",
-		     "run: -e: 'inject' is not supported, only trace=CALLS", NULL);
-	expect_error(&run_cmd, "run -e trace= x", "run: -e: no system call is named", NULL);
-	expect_error(&run_cmd, "run --ring 4G x", "run: --ring: at most 2G", NULL);
-	expect_error(&attach_cmd, "attach", "attach: no process is given", "--comm");
-	expect_error(&attach_cmd, "attach nginx", "attach: 'nginx' is not a pid", "pidof");
-	expect_error(&attach_cmd, "attach 0", "attach: '0' is not a pid", NULL);
-	expect_error(&attach_cmd, "attach -p 4194305", "attach: -p: '4194305' is not a pid", NULL);
-	expect_error(&attach_cmd, "attach -p ,", "attach: -p: ',' holds no pid", NULL);
+		     "-e: 'inject' is not supported, only trace=CALLS", NULL);
+	expect_error(&run_cmd, "run -e trace= x", "-e: no system call is named", NULL);
+	expect_error(&run_cmd, "run --ring 4G x", "--ring: at most 2G", NULL);
+	expect_error(&attach_cmd, "attach", "no process is given", "--comm");
+	expect_error(&attach_cmd, "attach nginx", "'nginx' is not a pid", "pidof");
+	expect_error(&attach_cmd, "attach 0", "'0' is not a pid", NULL);
+	expect_error(&attach_cmd, "attach -p 4194305", "-p: '4194305' is not a pid", NULL);
+	expect_error(&attach_cmd, "attach -p ,", "-p: ',' holds no pid", NULL);
 }
 
 static void help_ends_the_parse(void **state)
@@ -292,10 +292,10 @@ static void messages_cannot_steer_a_terminal(void **state)
 	struct err err;
 
 	(void)state;
-	err_set(&err, EINVAL, "run: unknown option '--\033]0;x\007\xc2\x9b\x7f\xc3\xa9'");
+	err_set(&err, EINVAL, "unknown option '--\033]0;x\007\xc2\x9b\x7f\xc3\xa9'");
 	err_hint(&err, "try\n--help");
 	cli_err_text(&b, "tracer", &err);
-	assert_string_equal(b.data, "tracer: run: unknown option '--\\x1b]0;x\\x07\\xc2\\x9b\\x7f"
+	assert_string_equal(b.data, "tracer: unknown option '--\\x1b]0;x\\x07\\xc2\\x9b\\x7f"
 			    "\xc3\xa9'\ntracer: try\\x0a--help\n");
 	buf_release(&b);
 }

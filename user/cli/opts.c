@@ -124,7 +124,7 @@ static int value_index(const char *const *values, const char *word, size_t len)
 	return -1;
 }
 
-/* "run: -S tiem: not one of time, calls, …", and the nearest. */
+/* "-S: 'tiem' is not one of time, calls, …", and the nearest. */
 static int bad_choice(const struct spelled *s, const char *word, size_t len)
 {
 	const char *const *values = s->opt->values;
@@ -147,8 +147,8 @@ static int bad_choice(const struct spelled *s, const char *word, size_t len)
 			cli_suggest(copy, values[i], &best, &distance);
 		}
 	}
-	r = err_set(s->err, EINVAL, "%s: %.*s: '%.*s' is not one of %s", s->cmd->name, s->len,
-		    s->word, (int)len, word, all);
+	r = err_set(s->err, EINVAL, "%.*s: '%.*s' is not one of %s", s->len, s->word, (int)len,
+		    word, all);
 	if (best)
 		err_hint(s->err, "did you mean '%s'?", best);
 	return r;
@@ -205,8 +205,8 @@ static int set_number(const struct spelled *s, const char *value)
 	}
 	if (!r)
 		return 0;
-	return err_set(s->err, EINVAL, "%s: %.*s: '%s' is %s%s", s->cmd->name, s->len, s->word,
-		       value, r == -ERANGE ? "too large for " : "not ", what);
+	return err_set(s->err, EINVAL, "%.*s: '%s' is %s%s", s->len, s->word, value,
+		       r == -ERANGE ? "too large for " : "not ", what);
 }
 
 static int set_value(const struct spelled *s, const char *value)
@@ -225,8 +225,8 @@ static int set_value(const struct spelled *s, const char *value)
 	case CLI_STRING:
 	case CLI_FILE:
 		if (!*value)
-			return err_set(s->err, EINVAL, "%s: %.*s: %s is empty", s->cmd->name,
-				       s->len, s->word, s->opt->arg);
+			return err_set(s->err, EINVAL, "%.*s: %s is empty", s->len, s->word,
+				       s->opt->arg);
 		*(const char **)at = value;
 		return 0;
 	case CLI_SIZE:
@@ -242,7 +242,7 @@ static int set_value(const struct spelled *s, const char *value)
 	case CLI_PIDS:
 		r = cli_pids_add(at, value, s->err);
 		if (r)
-			err_prefix(s->err, "%s: %.*s", s->cmd->name, s->len, s->word);
+			err_prefix(s->err, "%.*s", s->len, s->word);
 		return r;
 	}
 	return 0;
@@ -259,8 +259,8 @@ static void hint_help(const struct cli_cmd *cmd, const char *best, struct err *e
 
 static int missing_arg(const struct spelled *s)
 {
-	int r = err_set(s->err, EINVAL, "%s: option '%.*s' needs an argument: %s", s->cmd->name,
-			s->len, s->word, s->opt->arg);
+	int r = err_set(s->err, EINVAL, "option '%.*s' needs an argument: %s", s->len, s->word,
+			s->opt->arg);
 
 	hint_help(s->cmd, NULL, s->err);
 	return r;
@@ -294,14 +294,13 @@ static int parse_long(const struct cli_cmd *cmd, int argc, char **argv, int *i, 
 		cli_suggest(copy, o->name, &best, &distance);
 	}
 	if (!s.opt) {
-		r = err_set(err, EINVAL, "%s: unknown option '%.*s'", cmd->name, s.len, word);
+		r = err_set(err, EINVAL, "unknown option '%.*s'", s.len, word);
 		hint_help(cmd, best, err);
 		return r;
 	}
 	if (!cli_takes_arg(s.opt)) {
 		if (value)
-			return err_set(err, EINVAL, "%s: option '%.*s' takes no argument",
-				       cmd->name, s.len, word);
+			return err_set(err, EINVAL, "option '%.*s' takes no argument", s.len, word);
 		return set_value(&s, NULL);
 	}
 	if (value)
@@ -326,7 +325,7 @@ static int parse_short(const struct cli_cmd *cmd, int argc, char **argv, int *i,
 				s.opt = o;
 		}
 		if (!s.opt) {
-			r = err_set(err, EINVAL, "%s: unknown option '%s'", cmd->name, word);
+			r = err_set(err, EINVAL, "unknown option '%s'", word);
 			hint_help(cmd, NULL, err);
 			return r;
 		}
@@ -355,14 +354,13 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, void *dest, int 
 	*first = argc;
 	op = calloc((size_t)argc + 1, sizeof(*op));
 	if (!op)
-		return err_sys(err, ENOMEM, "%s", cmd->name);
+		return err_sys(err, ENOMEM, "cannot keep the options");
 	for (i = 1; i < argc && !r; i++) {
 		char *word = argv[i];
 
 		if (!options || word[0] != '-' || !word[1]) {
 			if (cmd->operands == CLI_OPERANDS_NONE)
-				r = err_set(err, EINVAL, "%s: unexpected argument '%s'", cmd->name,
-					    word);
+				r = err_set(err, EINVAL, "unexpected argument '%s'", word);
 			op[nops++] = word;
 			if (cmd->operands == CLI_OPERANDS_COMMAND)
 				options = false;

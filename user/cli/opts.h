@@ -82,7 +82,7 @@ struct cli_pids {
  * @dest, which the caller has filled with defaults. Operands are moved to the
  * end of argv in their order and *first set to their index (argc: none).
  * Returns 0, CLI_WANTS_HELP, -EINVAL with a message such as
- * "run: unknown option '--colour'" and a hint, or -ENOMEM. Lists and pids that
+ * "unknown option '--colour'" and a hint, or -ENOMEM. Lists and pids that
  * were filled are the caller's to release, also after an error.
  */
 int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, void *dest, int *first,

@@ -28,7 +28,7 @@ const char *const live_color_names[] = {
 };
 
 /* "-e trace=read" means "-e read"; strace's other qualifiers print what we do not. */
-static int live_cut_trace(struct live_opts *o, const char *command, struct err *err)
+static int live_cut_trace(struct live_opts *o, struct err *err)
 {
 	for (size_t i = 0; i < o->calls.n; i++) {
 		const char *s = o->calls.item[i], *eq = strchr(s, '=');
@@ -36,10 +36,10 @@ static int live_cut_trace(struct live_opts *o, const char *command, struct err *
 		if (!strncmp(s, "trace=", 6) || !strncmp(s, "t=", 2))
 			o->calls.item[i] = eq + 1;
 		else if (eq)
-			return err_set(err, EINVAL, "%s: -e: '%.*s' is not supported, only "
-				       "trace=CALLS", command, (int)(eq - s), s);
+			return err_set(err, EINVAL, "-e: '%.*s' is not supported, only "
+				       "trace=CALLS", (int)(eq - s), s);
 		if (!*o->calls.item[i])
-			return err_set(err, EINVAL, "%s: -e: no system call is named", command);
+			return err_set(err, EINVAL, "-e: no system call is named");
 	}
 	return 0;
 }
@@ -50,7 +50,7 @@ static int live_operands(struct live_opts *o, const struct cli_cmd *cmd, struct 
 
 	if (cmd == &run_cmd) {
 		if (!o->argc) {
-			r = err_set(err, EINVAL, "run: no command is given");
+			r = err_set(err, EINVAL, "no command is given");
 			err_hint(err, "as in 'tracer run -- ls -l'; 'tracer run --help' "
 				 "shows more");
 			return r;
@@ -60,14 +60,13 @@ static int live_operands(struct live_opts *o, const struct cli_cmd *cmd, struct 
 	for (int i = 0; i < o->argc; i++) {
 		r = cli_pids_add(&o->pids, o->argv[i], err);
 		if (r) {
-			err_prefix(err, "%s", cmd->name);
 			err_hint(err, "'pidof NAME' or 'pgrep NAME' finds one; to start a program "
 				 "under tracer, 'tracer run -- %s'", o->argv[i]);
 			return r;
 		}
 	}
 	if (!o->pids.n && !o->cgroup && !o->comm) {
-		r = err_set(err, EINVAL, "attach: no process is given");
+		r = err_set(err, EINVAL, "no process is given");
 		err_hint(err, "a PID, --cgroup or --comm says whom to trace");
 		return r;
 	}
@@ -89,13 +88,13 @@ int live_opts_parse(struct live_opts *o, const struct cli_cmd *cmd, int argc, ch
 		return r;
 	o->argc = argc - first;
 	o->argv = argv + first;
-	r = live_cut_trace(o, cmd->name, err);
+	r = live_cut_trace(o, err);
 	if (r)
 		return r;
 	if (o->json && o->csv)
-		return err_set(err, EINVAL, "%s: --json and --csv exclude each other", cmd->name);
+		return err_set(err, EINVAL, "--json and --csv exclude each other");
 	if (o->ring_bytes > LIVE_RING_LARGEST)
-		return err_set(err, EINVAL, "%s: --ring: at most 2G", cmd->name);
+		return err_set(err, EINVAL, "--ring: at most 2G");
 	return live_operands(o, cmd, err);
 }
 
