@@ -41,9 +41,12 @@ static char *long_time(char out[HUMAN_BYTES], uint64_t ns)
 	else if (s < 86400)
 		snprintf(out, HUMAN_BYTES, "%uh%02um", (unsigned int)(s / 3600),
 			 (unsigned int)(s / 60 % 60));
-	else
+	else if (s < 86400ULL * 1000)
 		snprintf(out, HUMAN_BYTES, "%ud%02uh", (unsigned int)(s / 86400),
 			 (unsigned int)(s / 3600 % 24));
+	else
+		snprintf(out, HUMAN_BYTES, "%uy%03ud", (unsigned int)(s / 86400 / 365),
+			 (unsigned int)(s / 86400 % 365));
 	return out;
 }
 

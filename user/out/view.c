@@ -129,6 +129,10 @@ static size_t line_fit(const char *s, size_t n, size_t columns)
 	for (i = fit; i > 0; i--)
 		if (s[i - 1] == ' ')
 			return i - 1;
+	/* One item longer than the line: at glue, or anywhere. */
+	for (i = fit; i > 0; i--)
+		if (s[i - 1] == VIEW_GLUE[0])
+			return i;
 	return fit ? fit : 1;
 }
 
