@@ -91,7 +91,7 @@ int rule_contended_lock(const struct rule *r, const struct summary *s, struct ve
 		};
 
 		ret = verdict_add(v, r, &c, "threads wait %s for %s in %s waits (p99 %s)%s: %s of "
-				  "what they wait there and run in all",
+				  "the time in which they wait there or run",
 				  units_time((double)l->wait.sum).s, rule_lock_name(l).s,
 				  units_count(l->waits).s,
 				  units_time((double)hist_quantile(&l->wait, 0.99)).s,
@@ -125,8 +125,8 @@ int rule_convoy(const struct rule *r, const struct summary *s, struct verdict *v
 		};
 
 		ret = verdict_add(v, r, &c, "%s is handed from sleeper to sleeper %s times%s: a "
-				  "turn lasts %s, not much more than it takes to wake the next, and the "
-				  "threads wait %s in all", rule_lock_name(l).s,
+				  "turn lasts %s, not much more than it takes to wake the next, "
+				  "and the threads wait %s in all", rule_lock_name(l).s,
 				  units_count(l->waits).s, lock_site(l).s,
 				  units_time(turn_ns(l)).s,
 				  units_time((double)l->wait.sum).s);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "diagnose_fixture.h"
+
+static void no_threads(struct summary *s) { s->collected &= ~(unsigned int)SUM_THREADS; }
+static void wait_mode(struct summary *s) { s->mode = SUM_WAIT; }
+static void lost(struct summary *s) { s->loss.total = s->loss.ring_full = 6; }
+
+/* --- short-lived-threads: 500, lifetime under 3 costs, 10 % --- */
+
+static void short_lived(struct summary *s)
+{
+	struct sum_threads *t = &s->threads;
+
+	t->created = t->exited = 500;
+	t->cost = fix_hist(200000, 500);	/* 100 ms of one second */
+	t->lifetime = fix_hist(590000, 500);
+}
+
+static void fewer(struct summary *s) { s->threads.lifetime.count = 499; }
+static void cheap(struct summary *s) { s->threads.cost.sum -= MS; }
+
+static void longer_lived(struct summary *s)
+{
+	s->threads.lifetime = fix_hist(700000, 500);
+}
+
+static void short_lived_threads(void **state)
+{
+	static const struct fix_knob knobs[] = {
+		{ "499 threads", fewer },
+		{ "a life of 3.5 costs", longer_lived },
+		{ "a cost under 10 %", cheap },
+		{ "threads not collected", no_threads },
+		{ "6 of 500 lost", lost },
+	};
+
+	(void)state;
+	FIX_BOTH_SIDES("short-lived-threads", short_lived, knobs);
+	fix_still("short-lived-threads", short_lived, wait_mode);
+}
+
+/* --- thread-stack-churn: 200, a quarter of the cost, 3 % --- */
+
+static void stacks(struct summary *s)
+{
+	struct sum_threads *t = &s->threads;
+
+	t->created = 200;
+	t->cost = fix_hist(600000, 200);
+	t->stage[SUM_STAGE_STACK] = fix_hist(150000, 200);	/* 30 ms */
+}
+
+static void fewer_stacks(struct summary *s) { s->threads.stage[SUM_STAGE_STACK].count = 199; }
+static void other_stages(struct summary *s) { s->threads.cost.sum += MS; }
+static void more_cpu(struct summary *s) { s->sched.oncpu_ns += MS; }
+
+static void thread_stack_churn(void **state)
+{
+	static const struct fix_knob knobs[] = {
+		{ "199 stacks", fewer_stacks },
+		{ "less than a quarter of the cost", other_stages },
+		{ "a cost under 3 %", more_cpu },
+		{ "wait mode", wait_mode },
+	};
+
+	(void)state;
+	FIX_BOTH_SIDES("thread-stack-churn", stacks, knobs);
+}
+
+/* --- slow-wakeup: 50, half a millisecond, half of the cost, 5 % --- */
+
+static void wakeups(struct summary *s)
+{
+	struct sum_threads *t = &s->threads;
+
+	t->created = 50;
+	t->stage[SUM_STAGE_WAKEUP] = fix_hist(1000000, 50);	/* 50 ms */
+	t->cost = fix_hist(2000000, 50);
+}
+
+static void fewer_wakeups(struct summary *s) { s->threads.stage[SUM_STAGE_WAKEUP].count = 49; }
+
+static void shorter_wakeups(struct summary *s)
+{
+	/* Most begin at once, a few wait long: the median decides. */
+	s->threads.stage[SUM_STAGE_WAKEUP] = fix_hist(490000, 50);
+	s->threads.stage[SUM_STAGE_WAKEUP].sum = 50 * MS;
+}
+
+static void slow_wakeup(void **state)
+{
+	static const struct fix_knob knobs[] = {
+		{ "49 threads", fewer_wakeups },
+		{ "a median under 500 µs", shorter_wakeups },
+		{ "less than half of the cost", other_stages },
+		{ "a cost under 5 %", more_cpu },
+	};
+
+	(void)state;
+	FIX_BOTH_SIDES("slow-wakeup", wakeups, knobs);
+}
+
+/* --- cpu-starved: 200 ms, 40 % of wanting to run, half a CPU --- */
+
+static void starved(struct summary *s)
+{
+	s->duration_ns = SEC;
+	s->sched.oncpu_ns = 750 * MS;
+	s->sched.runnable_ns = 500 * MS;
+}
+
+static void starved_shortly(struct summary *s)
+{
+	s->duration_ns = 398 * MS;
+	s->sched.oncpu_ns = 298 * MS;
+	s->sched.runnable_ns = 199 * MS;
+}
+
+static void runs_more(struct summary *s) { s->sched.oncpu_ns = 751 * MS; }
+static void over_longer(struct summary *s) { s->duration_ns = 1001 * MS; }
+static void no_sched(struct summary *s) { s->collected &= ~(unsigned int)SUM_SCHED; }
+
+static void cpu_starved(void **state)
+{
+	static const struct fix_knob knobs[] = {
+		{ "199 ms", starved_shortly },
+		{ "under 40 % waiting", runs_more },
+		{ "under half a CPU missing", over_longer },
+		{ "scheduling not collected", no_sched },
+	};
+
+	(void)state;
+	FIX_BOTH_SIDES("cpu-starved", starved, knobs);
+	fix_still("cpu-starved", starved, wait_mode);
+}
+
+static void cpu_starved_counts_in_cpus(void **state)
+{
+	const struct sum_finding *f;
+	struct summary s;
+
+	(void)state;
+	fix_quiet(&s);
+	starved(&s);
+	f = fix_judge(&s, "cpu-starved");
+	assert_non_null(f);
+	assert_non_null(strstr(f->text, "wait 500 ms for a CPU, 40 % of the time they want to "
+			       "run"));
+	assert_non_null(strstr(f->text, "1.2 CPUs wanted, 0.8 got"));
+	assert_true(fix_evidence(f, "cpus_wanted") == 1.25);
+	assert_true(f->severity == 0.5);
+	summary_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(short_lived_threads),
+		cmocka_unit_test(thread_stack_churn),
+		cmocka_unit_test(slow_wakeup),
+		cmocka_unit_test(cpu_starved),
+		cmocka_unit_test(cpu_starved_counts_in_cpus),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
