@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef COLLECT_PROC_H
+#define COLLECT_PROC_H
+
+/*
+ * Careful readers of /proc, for what has to be known of a process before it is
+ * traced. Parsers take the text, NUL-terminated, and never trust it: a name may
+ * hold blanks, parentheses and newlines.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+#define PROC_COMM	64	/* with the NUL; a kernel worker's name is longer than 15 */
+#define PROC_NS_MAX	33	/* nested pid namespaces: the kernel's limit, and the first */
+
+struct proc_stat {
+	pid_t pid, ppid;
+	char comm[PROC_COMM];
+	char state;		/* 'R', 'S', 'Z', … */
+	uint32_t flags;		/* PF_… */
+	uint32_t threads;
+	uint64_t start_ticks;	/* since boot: with the pid, an identity */
+};
+
+struct proc_status {
+	pid_t tgid, pid, ppid;
+	uid_t uid, euid;
+	uint32_t nspids;		/* how many are below */
+	pid_t nspid[PROC_NS_MAX];	/* outermost that this /proc shows first */
+};
+
+/* /proc/PID/stat; -EINVAL when it is not that. */
+int proc_parse_stat(const char *text, struct proc_stat *st);
+/* /proc/PID/status, as far as above; -EINVAL when Tgid, Pid or Uid is not there. */
+int proc_parse_status(const char *text, struct proc_status *st);
+
+/*
+ * A process that can be traced. Its pid namespace is that of its threads, not
+ * the one that its children would get.
+ */
+struct proc_info {
+	pid_t pid;
+	char comm[PROC_COMM];
+	uid_t uid;
+	bool dumpable;		/* its files in /proc are its effective uid's; always, for root */
+	bool kernel_thread;
+	bool leader_dead;	/* its first thread ended, others run */
+	uint32_t threads;
+	uint64_t start_ticks;
+	uint32_t ns_inum;	/* 0: not readable */
+	uint32_t ns_below;	/* how many levels below the /proc we read */
+};
+
+/*
+ * Looks at process @pid and says whether it can be traced by this user: 0, or
+ * with "cannot attach to pid 42: ..." -ESRCH (no such process, or a zombie),
+ * -EINVAL (a thread of another process; tracer itself; not a pid), -EPERM
+ * (another user's, or not dumpable, when the real uid is not 0), -EXDEV (/proc
+ * is another pid namespace's), -errno. The process can end at any time after it.
+ */
+int proc_look(pid_t pid, struct proc_info *info, struct err *err);
+
+/*
+ * The thread ids of process @pid, ascending, in an array that the caller frees;
+ * their number, or -ESRCH, -errno. Threads that come and go meanwhile may be
+ * missing or gone.
+ */
+long proc_threads(pid_t pid, pid_t **tids, struct err *err);
+
+/* Name of thread @tid, "" when it is gone; 0 or -errno. */
+int proc_comm(pid_t tid, char comm[PROC_COMM]);
+
+/* Ourselves, as the kernel side counts. */
+struct proc_self {
+	uint32_t ns_level;	/* of our pid namespace; the initial one has 0 */
+	uint32_t ns_inum;
+	uint32_t global_tgid;	/* in the initial pid namespace */
+};
+
+/*
+ * Fills *self. In the initial namespace this costs two system calls; in another
+ * no file says how deep it is, so a BPF program is loaded to look
+ * (collect/current.h), with its needs. 0 or -errno.
+ */
+int proc_self(struct proc_self *self, struct err *err);
+
+#endif
