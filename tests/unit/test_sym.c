@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -682,6 +683,81 @@ static void test_gone(void **state)
 	sym_free(NULL);
 }
 
+/* A copy of the library, some bytes changed or cut off, mapped as code by a process. */
+static pid_t map_hostile(unsigned int seed, uint64_t *addr)
+{
+	void *want = (void *)(uintptr_t)0x200000000000;
+	char path[PATH_MAX + 16], *p;
+	struct stat st;
+	pid_t pid;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/hostile", dir);
+	assert_int_equal(shell("cp %s/libtarget.so %s", dir, path), 0);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0 && !fstat(fd, &st));
+	srandom(seed);
+	for (int i = 0; i < 1 + (int)(seed % 40); i++) {
+		/* Headers more often than what is between. */
+		long at = random() % (i & 1 ? st.st_size : i & 2 ? 1024 : 64);
+		char c = (char)random();
+
+		if (at > 4)
+			assert_int_equal(pwrite(fd, &c, 1, at), 1);
+	}
+	if (seed % 5 == 0)
+		assert_int_equal(ftruncate(fd, 4096 + random() % st.st_size), 0);
+	p = mmap(want, (size_t)st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_true(p != MAP_FAILED);
+	pid = fork();
+	if (!pid)
+		for (;;)
+			pause();
+	munmap(p, (size_t)st.st_size);
+	close(fd);
+	unlink(path);
+	*addr = (uint64_t)(uintptr_t)p;
+	return pid;
+}
+
+static void test_hostile_files(void **state)
+{
+	int answered = 0;
+
+	(void)state;
+	for (unsigned int seed = 0; seed < 60; seed++) {
+		struct sym *s = new_sym();
+		struct sym_regs regs = { 0 };
+		struct sym_frame f[64];
+		struct sym_name name;
+		struct sym_stats st;
+		uint64_t addr, stack[512];
+		pid_t pid = map_hostile(seed, &addr);
+		int rc;
+
+		assert_int_equal(sym_snapshot(s, 1, pid), 0);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		for (uint64_t at = 0; at < 0x4000; at += 0x300) {
+			rc = sym_code(s, 1, addr + at, &name);
+			assert_true(!rc || rc == -ENOENT || rc == -EIO);
+			rc = sym_data(s, 1, addr + at, &name);
+			assert_true(!rc || rc == -ENOENT || rc == -EIO);
+			for (int i = 0; i < 512; i++)
+				stack[i] = addr + 0x1000 + (uint64_t)(random() % 0x400);
+			regs.ip = addr + 0x1000 + at / 8;
+			rc = sym_unwind(s, 1, &regs, stack, sizeof(stack), f, 64);
+			assert_true((rc > 0 && rc <= 64) || rc == -EIO);
+		}
+		sym_stats(s, &st);
+		answered += !st.failed;
+		sym_free(s);
+	}
+	/* Corrupt files are no reason to give up the rest. */
+	print_message("%d of 60 corrupt files without the child's death\n", answered);
+	assert_true(answered > 30);
+}
+
 static void test_no_child_program(void **state)
 {
 	struct sym_opts o = { .libexec_dir = "/nonexistent" };
@@ -712,6 +788,7 @@ int main(void)
 		cmocka_unit_test(test_child_dies),
 		cmocka_unit_test(test_child_is_unprivileged),
 		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_hostile_files),
 		cmocka_unit_test(test_no_child_program),
 	};
 
