@@ -217,6 +217,8 @@ static void merged_halves_equal_the_whole(void **state)
 		hist_add(i % 3 ? &a : &b, v);
 		hist_add(&all, v);
 	}
+	hist_add(&b, 1ULL << 39);	/* the maximum is the other's */
+	hist_add(&all, 1ULL << 39);
 	hist_merge(&a, &b);
 	assert_memory_equal(&a, &all, sizeof(a));
 }
@@ -238,6 +240,8 @@ static void kernel_counts_fill_buckets_and_count_alone(void **state)
 	/* No maximum: the bucket's own end bounds it. */
 	assert_true(hist_quantile(&h, 1) >= hist_lower(hist_bucket(1000)));
 	assert_true(hist_quantile(&h, 1) < hist_upper(hist_bucket(1000)));
+	/* The middle one of three lies in the middle of 896..1023. */
+	assert_int_equal(hist_quantile(&h, 2.0 / 3), 960);
 	hist_merge_counts(&h, counts, 3);
 	assert_int_equal(h.count, 5);
 	h.max = 1000;
