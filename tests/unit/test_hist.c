@@ -217,8 +217,8 @@ static void merged_halves_equal_the_whole(void **state)
 		hist_add(i % 3 ? &a : &b, v);
 		hist_add(&all, v);
 	}
-	hist_add(&b, 1ULL << 39);	/* the maximum is the other's */
-	hist_add(&all, 1ULL << 39);
+	hist_add(&b, 1ULL << 45);	/* the maximum is the other's */
+	hist_add(&all, 1ULL << 45);
 	hist_merge(&a, &b);
 	assert_memory_equal(&a, &all, sizeof(a));
 }
