@@ -99,7 +99,7 @@ NUM(call_p99, sum_syscall, hist_quantile(&p->wall, 0.99))
 NUM(call_max, sum_syscall, p->wall.max)
 
 static const struct csv_col call_cols[] = {
-	{ "syscall", .str = call_name }, { "nr", .sig = call_nr }, { "calls", .num = call_calls },
+	{ "name", .str = call_name }, { "nr", .sig = call_nr }, { "calls", .num = call_calls },
 	{ "errors", .num = call_errors }, { "total_ns", .num = call_total },
 	{ "cpu_ns", .num = call_cpu }, { "mean_ns", .num = call_mean },
 	{ "p50_ns", .num = call_p50 }, { "p99_ns", .num = call_p99 },
@@ -261,8 +261,7 @@ NUM(pipe_mean, sum_pipe, hist_mean(&p->chunk_bytes))
 NUM(pipe_writer_ns, sum_pipe, p->writer_blocked_ns)
 NUM(pipe_reader_ns, sum_pipe, p->reader_blocked_ns)
 NUM(pipe_futex, sum_pipe, p->futex_calls)
-STR(pipe_slow, sum_pipe, p->bottleneck == SUM_WRITER ? "writer" :
-    p->bottleneck == SUM_READER ? "reader" : "neither")
+STR(pipe_slow, sum_pipe, sum_bottleneck_name(p->bottleneck))
 
 static const struct csv_col pipe_cols[] = {
 	{ "inode", .num = pipe_inode }, { "kind", .str = pipe_kind },

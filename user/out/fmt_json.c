@@ -325,10 +325,6 @@ static void put_ends(struct json *j, const char *tids, const char *ends,
 
 static void put_pipe(struct json *j, const struct sum_pipe *p)
 {
-	static const char *const sides[] = {
-		[SUM_NEITHER] = "neither", [SUM_WRITER] = "writer", [SUM_READER] = "reader",
-	};
-
 	json_object(j, NULL);
 	json_str(j, "kind", sum_pipe_kind_name(p->kind));
 	json_u64(j, "inode", p->inode);
@@ -342,7 +338,7 @@ static void put_pipe(struct json *j, const struct sum_pipe *p)
 	json_u64(j, "reader_blocked_ns", p->reader_blocked_ns);
 	json_u64(j, "futex_calls", p->futex_calls);
 	json_real(j, "futex_per_chunk", p->futex_per_chunk);
-	json_str(j, "bottleneck", sides[(unsigned int)p->bottleneck <= SUM_READER ? p->bottleneck : 0]);
+	json_str(j, "bottleneck", sum_bottleneck_name(p->bottleneck));
 	put_ends(j, "writers", "writer_ends", p->writer, p->nwriter);
 	put_ends(j, "readers", "reader_ends", p->reader, p->nreader);
 	json_end(j);

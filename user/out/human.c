@@ -37,7 +37,8 @@ static char *long_time(char out[HUMAN_BYTES], uint64_t ns)
 	if (ns > UINT64_MAX - 500000000)
 		s = UINT64_MAX / 1000000000;
 	if (s < 3600)
-		snprintf(out, HUMAN_BYTES, "%um%02us", (unsigned int)(s / 60), (unsigned int)(s % 60));
+		snprintf(out, HUMAN_BYTES, "%um%02us", (unsigned int)(s / 60),
+			 (unsigned int)(s % 60));
 	else if (s < 86400)
 		snprintf(out, HUMAN_BYTES, "%uh%02um", (unsigned int)(s / 3600),
 			 (unsigned int)(s / 60 % 60));
@@ -52,7 +53,10 @@ static char *long_time(char out[HUMAN_BYTES], uint64_t ns)
 
 char *human_ns(char out[HUMAN_BYTES], uint64_t ns, bool ascii)
 {
-	static const struct { uint64_t unit; const char *name, *ascii; } units[] = {
+	static const struct {
+		uint64_t unit;
+		const char *name, *ascii;
+	} units[] = {
 		{ 1000, " \xc2\xb5s", " us" },
 		{ 1000000, " ms", " ms" },
 		{ 1000000000, " s", " s" },

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/errname.h"
+
 static const struct out_format *const formats[] = {
 	&out_format_table, &out_format_json, &out_format_csv,
 };
@@ -18,30 +20,13 @@ const struct out_format *out_format_find(const char *name)
 	return NULL;
 }
 
-/*
- * include/linux/errno.h: codes that never reach user space, as a call is
- * restarted or becomes EINTR; strace prints them by these names.
- */
-static const struct { int err; const char *name; } kernel_errnos[] = {
-	{ 512, "ERESTARTSYS" },
-	{ 513, "ERESTARTNOINTR" },
-	{ 514, "ERESTARTNOHAND" },
-	{ 515, "ENOIOCTLCMD" },
-	{ 516, "ERESTART_RESTARTBLOCK" },
-	{ 524, "ENOTSUPP" },
-};
-
 const char *out_errno_name(int err, char tmp[24])
 {
-	const char *name = strerrorname_np(err);
-	size_t i;
+	const char *name = errname(err);
 
-	for (i = 0; !name && i < sizeof(kernel_errnos) / sizeof(*kernel_errnos); i++)
-		if (kernel_errnos[i].err == err)
-			name = kernel_errnos[i].name;
 	if (name)
 		return name;
-	snprintf(tmp, 24, "errno %d", err);
+	snprintf(tmp, 24, "E%d", err);
 	return tmp;
 }
 

@@ -67,7 +67,7 @@ typedef int (*out_sort_fn)(const void *a, const void *b);
 /* For @sort; ties are by name. NULL when @sort is out of range. */
 out_sort_fn out_sort_calls(enum out_sort sort);
 
-/* "ENOENT"; also the kernel's own restart codes ("ERESTARTSYS"), else "errno 600" in @tmp. */
+/* "ENOENT", also the kernel's own ("ERESTARTSYS"); "E600" in @tmp for what has no name. */
 const char *out_errno_name(int err, char tmp[24]);
 
 #endif

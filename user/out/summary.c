@@ -31,6 +31,12 @@ static const char *const pipe_kind_names[] = {
 	[SUM_EVENTFD] = "eventfd",
 };
 
+static const char *const bottleneck_names[] = {
+	[SUM_NEITHER] = "neither",
+	[SUM_WRITER] = "writer",
+	[SUM_READER] = "reader",
+};
+
 static const char *name_at(const char *const *names, size_t n, unsigned int i)
 {
 	return i < n ? names[i] : "unknown";
@@ -49,6 +55,11 @@ const char *sum_lock_kind_name(enum sum_lock_kind k)
 const char *sum_pipe_kind_name(enum sum_pipe_kind k)
 {
 	return name_at(pipe_kind_names, NAMES(pipe_kind_names), (unsigned int)k);
+}
+
+const char *sum_bottleneck_name(enum sum_bottleneck b)
+{
+	return name_at(bottleneck_names, NAMES(bottleneck_names), (unsigned int)b);
 }
 
 void summary_init(struct summary *s)

@@ -36,12 +36,15 @@ enum sum_stage {
 	SUM_STAGE_CLONE,	/* creator: clone enter to the child made runnable */
 	SUM_STAGE_WAKEUP,	/* child: runnable to first on a CPU */
 	SUM_STAGE_START,	/* child: first on a CPU to first return to user */
-	SUM_STAGE_SETUP,	/* child: its calls before the start routine (rseq, set_robust_list, rt_sigprocmask) */
+	/* child: its calls before the start routine (rseq, set_robust_list, rt_sigprocmask) */
+	SUM_STAGE_SETUP,
 	SUM_STAGE_EXIT,		/* child: exit enter to dead */
-	SUM_STAGE_JOIN,		/* joiner: woken by the exit to running again; 0 when nobody slept in a join */
+	/* joiner: woken by the exit to running again; 0 when nobody slept in a join */
+	SUM_STAGE_JOIN,
 	SUM_STAGES
 };
-const char *sum_stage_name(enum sum_stage s);	/* "stack", "clone", "wakeup", "start", "setup", "exit", "join" */
+/* "stack", "clone", "wakeup", "start", "setup", "exit", "join" */
+const char *sum_stage_name(enum sum_stage s);
 
 struct sum_frame {
 	uint64_t ip;
@@ -96,7 +99,7 @@ struct sum_site {
 	struct sum_frame *frame;	/* innermost first */
 	size_t nframe;
 	uint64_t samples;	/* of this site */
-	uint64_t waits;		/* estimated: the lock's waits by this site's share of its samples */
+	uint64_t waits;		/* estimated: this site's share, by samples, of the lock's waits */
 	uint64_t wait_ns;	/* of the samples themselves */
 };
 
@@ -110,7 +113,8 @@ struct sum_lock {
 	char *symbol;		/* NAME or NAME+0xOFF of a global; NULL: not known */
 	char *module;		/* file that holds the symbol; NULL */
 	enum sum_lock_kind kind;
-	uint64_t waits;		/* wait operations that queued (they returned 0, ETIMEDOUT or EINTR, or still wait) */
+	/* wait operations that queued (they returned 0, ETIMEDOUT or EINTR, or still wait) */
+	uint64_t waits;
 	uint64_t blocked;	/* of those, waits that gave up the CPU */
 	uint64_t timeouts;	/* ETIMEDOUT */
 	uint64_t eagain;
@@ -131,12 +135,14 @@ struct sum_futex {
 	uint64_t calls;		/* futex, futex_waitv, futex_wait, futex_wake, futex_requeue */
 	uint64_t waits, wakes, wasted_wakes, eagain, timeouts, requeued;
 	uint64_t addresses;	/* distinct locks seen */
-	struct sum_futex_op { const char *name; uint64_t calls, errors; } *op;	/* by operation: "wait", "wake", "wait_bitset", … */
+	/* by operation: "wait", "wake", "wait_bitset", … */
+	struct sum_futex_op { const char *name; uint64_t calls, errors; } *op;
 	size_t nop;
 };
 
 enum sum_pipe_kind { SUM_PIPE, SUM_FIFO, SUM_SOCKETPAIR, SUM_EVENTFD };
-const char *sum_pipe_kind_name(enum sum_pipe_kind k);	/* "pipe", "fifo", "socketpair", "eventfd" */
+/* "pipe", "fifo", "socketpair", "eventfd" */
+const char *sum_pipe_kind_name(enum sum_pipe_kind k);
 
 struct sum_pipe_end {
 	pid_t tid, tgid;
@@ -160,10 +166,13 @@ struct sum_pipe {
 	uint64_t writer_blocked_ns, reader_blocked_ns;
 	uint64_t futex_calls;	/* by its ends between chunks */
 	double futex_per_chunk;
-	struct hist chunk_bytes;	/* of written chunks; of read ones when none was written by a traced thread */
-	/* Which side holds the other up: the reader's stage when writers block, and the other way. */
+	/* of written chunks; of read ones when none was written by a traced thread */
+	struct hist chunk_bytes;
+	/* Which side holds the other up: the reader's when writers block, and the reverse. */
 	enum sum_bottleneck { SUM_NEITHER, SUM_WRITER, SUM_READER } bottleneck;
 };
+
+const char *sum_bottleneck_name(enum sum_bottleneck b);	/* "neither", "writer", "reader" */
 
 struct sum_errno { int err; uint64_t count; };
 

@@ -193,8 +193,7 @@ void view_sep(const struct view *v, struct buf *b)
 		buf_addf(b, VIEW_GLUE "%s ", v->g->dot);
 }
 
-/* Appends @s with its blanks glued. */
-static void add_glued(struct buf *b, const char *s)
+void view_glued(struct buf *b, const char *s)
 {
 	for (; *s; s++)
 		buf_addc(b, *s == ' ' ? VIEW_GLUE[0] : *s);
@@ -204,7 +203,7 @@ void view_ns(const struct view *v, struct buf *b, uint64_t ns)
 {
 	char tmp[HUMAN_BYTES];
 
-	add_glued(b, human_ns(tmp, ns, v->ascii));
+	view_glued(b, human_ns(tmp, ns, v->ascii));
 }
 
 void view_bytes(const struct view *v, struct buf *b, uint64_t bytes)
@@ -212,7 +211,7 @@ void view_bytes(const struct view *v, struct buf *b, uint64_t bytes)
 	char tmp[HUMAN_BYTES];
 
 	(void)v;
-	add_glued(b, human_bytes(tmp, bytes));
+	view_glued(b, human_bytes(tmp, bytes));
 }
 
 void view_percent(const struct view *v, struct buf *b, uint64_t part, uint64_t whole)
@@ -220,13 +219,13 @@ void view_percent(const struct view *v, struct buf *b, uint64_t part, uint64_t w
 	char tmp[HUMAN_BYTES];
 
 	(void)v;
-	add_glued(b, human_percent(tmp, part, whole));
+	view_glued(b, human_percent(tmp, part, whole));
 }
 
 void view_things(struct buf *b, uint64_t n, const char *one, const char *many)
 {
 	buf_addf(b, "%s" VIEW_GLUE, units_count(n).s);
-	add_glued(b, n == 1 ? one : many);
+	view_glued(b, n == 1 ? one : many);
 }
 
 void view_bar(const struct view *v, struct buf *b, uint64_t part, uint64_t whole,

@@ -65,6 +65,8 @@ void view_heading(struct view *v, const char *title, struct buf *text);
 void view_esc(const struct view *v, struct buf *b, const char *s);
 /* The same, with glue for its blanks. */
 void view_esc_glued(const struct view *v, struct buf *b, const char *s);
+/* Appends our own words @s with their blanks glued. */
+void view_glued(struct buf *b, const char *s);
 /* Appends " · " between items: nothing at the start of @b. */
 void view_sep(const struct view *v, struct buf *b);
 /* Appends figures, glued to their units. */

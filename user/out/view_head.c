@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "out/escape.h"
+#include "out/utf8.h"
 #include "stats/units.h"
 
 #define HEAD_INDENT 8
@@ -128,7 +129,7 @@ static void add_cost(const struct view *v, struct buf *b, int64_t ns, const char
 	else
 		buf_adds(b, "tracing adds ");
 	view_ns(v, b, ns > 0 ? (uint64_t)ns : 0);
-	buf_adds(b, to);
+	view_glued(b, to);
 }
 
 /* What tracing itself cost, and the way each collector took. */
@@ -138,16 +139,16 @@ static void head_overhead(struct view *v, struct buf *b)
 	size_t i;
 
 	if (o->measured) {
-		add_cost(v, b, o->ns_per_syscall, " to" VIEW_GLUE "a" VIEW_GLUE "call");
+		add_cost(v, b, o->ns_per_syscall, " to a call");
 		if (v->s->collected & SUM_FUTEX)
-			add_cost(v, b, o->ns_per_futex, " to" VIEW_GLUE "a" VIEW_GLUE "futex" VIEW_GLUE "wake");
+			add_cost(v, b, o->ns_per_futex, " to a futex wake");
 		if (v->s->collected & SUM_PIPES)
-			add_cost(v, b, o->ns_per_pipe_chunk, " to" VIEW_GLUE "a" VIEW_GLUE "pipe" VIEW_GLUE "chunk");
+			add_cost(v, b, o->ns_per_pipe_chunk, " to a pipe chunk");
 	}
 	if (o->consumer_cpu_ns) {
 		view_sep(v, b);
 		view_ns(v, b, o->consumer_cpu_ns);
-		buf_adds(b, VIEW_GLUE "CPU by" VIEW_GLUE "tracer" VIEW_GLUE "itself");
+		buf_adds(b, " CPU by tracer itself");
 	}
 	if (b->len)
 		view_wrap(v, HEAD_INDENT, "  cost  ", VIEW_DIM, b);
@@ -184,7 +185,8 @@ static const struct loss_row {
 	  "keys found their map full", "-p, --comm or --collect leave more room" },
 	{ offsetof(struct sum_loss, recursion), "probe run was skipped by the kernel",
 	  "probe runs were skipped by the kernel", NULL },
-	{ offsetof(struct sum_loss, unpaired), "return had no enter", "returns had no enter", NULL },
+	{ offsetof(struct sum_loss, unpaired), "return had no enter",
+	  "returns had no enter", NULL },
 	{ offsetof(struct sum_loss, stacks), "stack could not be read",
 	  "stacks could not be read", NULL },
 	{ offsetof(struct sum_loss, unknown), "event was of an unknown kind",
@@ -216,6 +218,36 @@ void view_loss(struct view *v)
 	buf_release(&b);
 }
 
+/* Our sentences hold a few characters that ASCII has words for. */
+static void add_prose(const struct view *v, struct buf *b, const char *s)
+{
+	static const struct { const char *utf8, *ascii; } same[] = {
+		{ "µ", "u" }, { "→", "->" }, { "×", "x" }, { "…", "..." },
+	};
+	size_t i, n;
+
+	while (v->ascii && *s) {
+		n = strcspn(s, "\xc2\xc3\xe2");
+		escape_term(b, s, n, true);
+		s += n;
+		for (i = 0; i < sizeof(same) / sizeof(*same); i++)
+			if (!strncmp(s, same[i].utf8, strlen(same[i].utf8)))
+				break;
+		if (i < sizeof(same) / sizeof(*same)) {
+			buf_adds(b, same[i].ascii);
+			s += strlen(same[i].utf8);
+		} else if (*s) {
+			uint32_t cp;
+
+			n = utf8_decode(s, strlen(s), &cp);
+			n = n ? n : 1;
+			escape_term(b, s, n, true);
+			s += n;
+		}
+	}
+	view_esc(v, b, s);
+}
+
 void view_findings(struct view *v)
 {
 	struct buf b = BUF_INIT;
@@ -225,18 +257,19 @@ void view_findings(struct view *v)
 	if (!v->s->nfinding)
 		buf_adds(&b, "none: no rule found anything worth your time");
 	else
-		buf_addf(&b, "%zu%s", v->s->nfinding, v->s->nfinding > 1 ? ", the dearest first" : "");
+		buf_addf(&b, "%zu%s", v->s->nfinding,
+			 v->s->nfinding > 1 ? ", the dearest first" : "");
 	view_heading(v, "FINDINGS", &b);
 	for (i = 0; i < v->s->nfinding; i++) {
 		const struct sum_finding *f = &v->s->finding[i];
 
 		snprintf(label, sizeof(label), "%3zu", i + 1);
-		view_esc(v, &b, f->text ? f->text : f->id);
+		add_prose(v, &b, f->text ? f->text : f->id);
 		view_wrap(v, 5, label, VIEW_YELLOW, &b);
 		if (!f->advice)
 			continue;
 		snprintf(label, sizeof(label), "     %s ", v->g->arrow);
-		view_esc(v, &b, f->advice);
+		add_prose(v, &b, f->advice);
 		view_wrap(v, v->ascii ? 8 : 7, label, VIEW_CYAN, &b);
 	}
 	buf_release(&b);

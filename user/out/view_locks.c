@@ -58,9 +58,12 @@ static const struct table_col lock_cols[] = {
 	{ .head = "p99", .unit = TABLE_NS, .num = lock_p99 },
 	{ .head = "max", .unit = TABLE_NS, .num = lock_max },
 	{ .head = "wakes", .unit = TABLE_COUNT, .num = lock_wakes, .drop = 2 },
-	{ .head = "wasted", .unit = TABLE_COUNT, .num = lock_wasted, .blank_zero = true, .drop = 3 },
-	{ .head = "EAGAIN", .unit = TABLE_COUNT, .num = lock_eagain, .blank_zero = true, .drop = 4 },
-	{ .head = "timeouts", .unit = TABLE_COUNT, .num = lock_timeouts, .blank_zero = true, .drop = 5 },
+	{ .head = "wasted", .unit = TABLE_COUNT, .num = lock_wasted, .blank_zero = true,
+	  .drop = 3 },
+	{ .head = "EAGAIN", .unit = TABLE_COUNT, .num = lock_eagain, .blank_zero = true,
+	  .drop = 4 },
+	{ .head = "timeouts", .unit = TABLE_COUNT, .num = lock_timeouts, .blank_zero = true,
+	  .drop = 5 },
 	{ .head = "lock", .align = TABLE_LEFT, .text = lock_name, .style = VIEW_BOLD, .min = 14 },
 };
 
@@ -144,7 +147,9 @@ static void add_frame(const struct view *v, struct buf *b, const struct sum_fram
 /* The C library's frames inside a lock call say nothing; its outermost one does. */
 static bool is_libc(const struct sum_frame *f)
 {
-	static const char *const names[] = { "libc.so", "libc-", "libpthread", "ld-linux", "ld-musl" };
+	static const char *const names[] = {
+		"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl",
+	};
 	const char *base = f->module ? strrchr(f->module, '/') : NULL;
 	size_t i;
 
@@ -209,8 +214,8 @@ static void print_sites(struct view *v, const struct sum_lock *l, struct buf *b)
 	if (i < l->nsite) {
 		view_style(v, VIEW_DIM);
 		out_pad(v->out, ' ', LOCK_INDENT + 7);
-		out_printf(v->out, "%s %zu more %s (--stacks shows them)\n", v->g->dots, l->nsite - i,
-			   l->nsite - i == 1 ? "place" : "places");
+		out_printf(v->out, "%s %zu more %s (--stacks shows them)\n", v->g->dots,
+			   l->nsite - i, l->nsite - i == 1 ? "place" : "places");
 		view_style(v, VIEW_PLAIN);
 	}
 }

@@ -183,11 +183,13 @@ static void print_bottleneck(struct view *v, const struct sum_pipe *p, struct bu
 	add_end(v, b, slow, nslow);
 	buf_adds(b, " is the slower side: ");
 	if (reader) {
-		view_things(b, blocked_calls(p->writer, p->nwriter), "write blocked", "writes blocked");
+		view_things(b, blocked_calls(p->writer, p->nwriter), "write blocked",
+			    "writes blocked");
 		buf_adds(b, " on a full pipe for ");
 		view_ns(v, b, p->writer_blocked_ns);
 	} else {
-		view_things(b, blocked_calls(p->reader, p->nreader), "read blocked", "reads blocked");
+		view_things(b, blocked_calls(p->reader, p->nreader), "read blocked",
+			    "reads blocked");
 		buf_adds(b, " on an empty pipe for ");
 		view_ns(v, b, p->reader_blocked_ns);
 	}

@@ -44,7 +44,8 @@ static const struct table_col sched_cols[] = {
 	{ .head = "share", .text = sched_share },
 	{ .head = "", .align = TABLE_LEFT, .text = sched_bar, .style = VIEW_CYAN, .drop = 1 },
 	{ .head = "state", .align = TABLE_LEFT, .text = sched_name },
-	{ .head = "", .align = TABLE_LEFT, .text = sched_what, .style = VIEW_DIM, .min = 12, .drop = 2 },
+	{ .head = "", .align = TABLE_LEFT, .text = sched_what, .style = VIEW_DIM, .min = 12,
+	  .drop = 2 },
 };
 
 static void print_states(struct view *v)

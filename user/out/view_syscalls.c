@@ -84,7 +84,8 @@ static const struct table_col call_cols[] = {
 	{ .head = "p50", .unit = TABLE_NS, .num = call_p50, .drop = 1 },
 	{ .head = "p99", .unit = TABLE_NS, .num = call_p99, .drop = 1 },
 	{ .head = "max", .unit = TABLE_NS, .num = call_max, .drop = 2 },
-	{ .head = "syscall", .align = TABLE_LEFT, .text = call_name, .style = VIEW_BOLD, .min = 12 },
+	{ .head = "syscall", .align = TABLE_LEFT, .text = call_name, .style = VIEW_BOLD,
+	  .min = 12 },
 	[CALL_COL_ERRNOS] = { .head = "errors by errno", .align = TABLE_LEFT, .text = call_errnos,
 			      .style = VIEW_DIM, .drop = 5 },
 };

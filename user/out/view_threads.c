@@ -171,7 +171,8 @@ static void thread_name(const struct view *v, const void *row, struct buf *b)
 
 static const struct table_col thread_cols[] = {
 	{ .head = "tid", .unit = TABLE_INT, .num = thread_tid },
-	{ .head = "parent", .unit = TABLE_INT, .num = thread_parent, .blank_zero = true, .drop = 8 },
+	{ .head = "parent", .unit = TABLE_INT, .num = thread_parent, .blank_zero = true,
+	  .drop = 8 },
 	{ .head = "start", .unit = TABLE_NS, .num = thread_start_ns, .drop = 6 },
 	{ .head = "lived", .unit = TABLE_NS, .num = thread_lifetime_ns },
 	{ .head = "cost", .unit = TABLE_NS, .num = thread_cost_ns, .blank_zero = true },
