@@ -28,6 +28,7 @@ static void failing(struct summary *s)
 static void fewer_failures(struct summary *s)
 {
 	s->syscall[0].errors = 999;
+	s->syscall[0].calls = 1660;	/* still over 60 % */
 	s->syscall[0].by_errno[0].count = 899;
 	s->syscall[0].cpu_ns *= 2;
 }

@@ -68,7 +68,12 @@ static void contended(struct summary *s)
 	fix_thread(s, 11, 500 * MS);
 }
 
-static void fewer_waits(struct summary *s) { s->lock[0].waits = 99; }
+static void fewer_waits(struct summary *s)
+{
+	s->lock[0].waits = 99;
+	s->lock[0].timeouts = 9;	/* still 10 % */
+}
+
 static void shorter_waits(struct summary *s) { s->lock[0].wait.sum = 249 * MS; }
 static void more_timeouts(struct summary *s) { s->lock[0].timeouts = 11; }
 static void no_sched(struct summary *s) { s->collected &= ~(unsigned int)SUM_SCHED; }
@@ -210,6 +215,14 @@ static void much_running(struct summary *s)
 	s->sched.oncpu_ns = s->lock[0].wait.sum * 4 + 1;
 }
 
+static void as_much_running(struct summary *s)
+{
+	s->sched.oncpu_ns = s->lock[0].wait.sum * 4;
+}
+
+static void many_timeouts(struct summary *s) { s->lock[0].timeouts = 501; }
+static void some_timeouts(struct summary *s) { s->lock[0].timeouts = 500; }
+
 static void convoy_rule(void **state)
 {
 	static const struct fix_knob knobs[] = {
@@ -217,11 +230,14 @@ static void convoy_rule(void **state)
 		{ "turns of 50 µs", longer_turns },
 		{ "two threads with turns of 100 µs", two_threads },
 		{ "waiting under a fifth", much_running },
+		{ "over 10 % timeouts", many_timeouts },
 		{ "being waited for at a join", in_join },
 	};
 
 	(void)state;
 	FIX_BOTH_SIDES("convoy", convoy, knobs);
+	fix_still("convoy", convoy, as_much_running);
+	fix_still("convoy", convoy, some_timeouts);
 }
 
 /* A lock is a convoy or contended, never both. */
@@ -254,7 +270,12 @@ static void in_turns(struct summary *s)
 	s->sched.oncpu_ns = 112 * MS;	/* 5,624 × 2 µs = 11.25 ms */
 }
 
-static void fewer_one_way(struct summary *s) { s->lock[1].edge[0].count = 1249; }
+static void fewer_one_way(struct summary *s)
+{
+	s->lock[1].edge[0].count = 1249;
+	s->lock[0].edge[1].count = 3120;	/* still equal to a fifth */
+}
+
 static void more_other_way(struct summary *s) { s->lock[0].edge[1].count = 3126; }
 static void more_cpu(struct summary *s) { s->sched.oncpu_ns = 113 * MS; }
 
@@ -311,6 +332,7 @@ static void herd(struct summary *s)
 static void fewer_woken(struct summary *s)
 {
 	s->lock[0].woken = 4999;
+	s->lock[0].requeued = 499;
 	s->lock[0].wakes = 1900;
 }
 

@@ -134,7 +134,7 @@ static void doubled_queue(struct summary *s)
 
 static void fewer_queue_chunks(struct summary *s) { set_chunks(&s->pipe[0], 4999); }
 static void fewer_futexes(struct summary *s) { s->pipe[0].futex_per_chunk = 0.899; }
-static void cheaper_futexes(struct summary *s) { s->syscall[0].cpu_ns = 19 * MS; }
+static void cheaper_futexes(struct summary *s) { s->syscall[0].cpu_ns = 199 * MS / 10; }
 static void no_futex(struct summary *s) { s->collected &= ~(unsigned int)SUM_FUTEX; }
 
 static void futex_per_chunk(void **state)
@@ -184,21 +184,24 @@ static void few_bytes(struct summary *s) { s->pipe[0].bytes = s->pipe[0].bytes_r
 static void end_untraced(struct summary *s) { s->pipe[0].nwriter = 0; }
 static void one_thread(struct summary *s) { s->pipe[0].reader[0].tid = 11; }
 
-/* All shares as before, but only 199 ms of waiting. */
-static void shorter(struct summary *s)
+/* All shares as before, but over @ms. */
+static void last(struct summary *s, uint64_t ms)
 {
 	struct sum_pipe *p = &s->pipe[0];
 	size_t i;
 
-	s->duration_ns = 331 * MS;
-	p->reader[0].blocked_ns = p->reader[0].blocked_ns * 331 / 1000;
-	p->writer[0].blocked_ns = p->writer[0].blocked_ns * 331 / 1000;
+	s->duration_ns = ms * MS;
+	p->reader[0].blocked_ns = p->reader[0].blocked_ns * ms / 1000;
+	p->writer[0].blocked_ns = p->writer[0].blocked_ns * ms / 1000;
 	for (i = 0; i < 2; i++) {
 		s->threads.by_thread[i].lifetime_ns = s->duration_ns;
 		s->threads.by_thread[i].oncpu_ns =
-			(s->threads.by_thread[i].oncpu_ns * 331 + 999) / 1000;
+			(s->threads.by_thread[i].oncpu_ns * ms + 999) / 1000;
 	}
 }
+
+static void shorter(struct summary *s) { last(s, 333); }		/* 199.8 ms of waiting */
+static void just_long_enough(struct summary *s) { last(s, 334); }	/* 200.4 ms */
 
 /* Wanting to run is work, too: the stage is no less the bottleneck on a busy machine. */
 static void first_waits_for_a_cpu(struct summary *s)
@@ -218,13 +221,14 @@ static void starved_reader(void **state)
 		{ "under a pipe of bytes", few_bytes },
 		{ "no traced writer", end_untraced },
 		{ "one thread at both ends", one_thread },
-		{ "199 ms of waiting", shorter },
+		{ "199.8 ms of waiting", shorter },
 		{ "wait mode", wait_mode },
 	};
 
 	(void)state;
 	FIX_BOTH_SIDES("starved-reader", slow_writer, knobs);
 	fix_still("starved-reader", slow_writer, first_waits_for_a_cpu);
+	fix_still("starved-reader", slow_writer, just_long_enough);
 }
 
 static void blocked_writer(void **state)
@@ -236,12 +240,13 @@ static void blocked_writer(void **state)
 		{ "a reader that is not known", first_unknown },
 		{ "49 chunks", few_chunks },
 		{ "under a pipe of bytes", few_bytes },
-		{ "199 ms of waiting", shorter },
+		{ "199.8 ms of waiting", shorter },
 	};
 
 	(void)state;
 	FIX_BOTH_SIDES("blocked-writer", slow_reader, knobs);
 	fix_still("blocked-writer", slow_reader, first_waits_for_a_cpu);
+	fix_still("blocked-writer", slow_reader, just_long_enough);
 }
 
 /* A stage that is held up from both sides is the fault of neither edge alone. */
@@ -279,8 +284,15 @@ static void ping_pong(struct summary *s)
 
 static void fewer_there(struct summary *s) { set_chunks(&s->pipe[0], 4999); }
 static void fewer_back(struct summary *s) { set_chunks(&s->pipe[1], 4999); }
-static void awake_there(struct summary *s) { s->pipe[0].reader[0].blocked = 2499; }
-static void awake_back(struct summary *s) { s->pipe[1].reader[0].blocked = 2499; }
+
+static void awake(struct summary *s, size_t i)
+{
+	s->pipe[i].reader[0].blocked = 2499;
+	s->sched.oncpu_ns = 90 * MS;	/* the cost stays high enough */
+}
+
+static void awake_there(struct summary *s) { awake(s, 0); }
+static void awake_back(struct summary *s) { awake(s, 1); }
 static void large_there(struct summary *s) { s->pipe[0].bytes = 512 * 5000; }
 static void large_back(struct summary *s) { s->pipe[1].bytes = 512 * 5000; }
 static void someone_else_answers(struct summary *s) { s->pipe[1].writer[0].tid = 13; }

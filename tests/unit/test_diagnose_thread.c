@@ -116,6 +116,13 @@ static void starved_shortly(struct summary *s)
 	s->sched.runnable_ns = 199 * MS;
 }
 
+static void starved_just_long_enough(struct summary *s)
+{
+	s->duration_ns = 400 * MS;
+	s->sched.oncpu_ns = 300 * MS;
+	s->sched.runnable_ns = 200 * MS;
+}
+
 static void runs_more(struct summary *s) { s->sched.oncpu_ns = 751 * MS; }
 static void over_longer(struct summary *s) { s->duration_ns = 1001 * MS; }
 static void no_sched(struct summary *s) { s->collected &= ~(unsigned int)SUM_SCHED; }
@@ -132,6 +139,7 @@ static void cpu_starved(void **state)
 	(void)state;
 	FIX_BOTH_SIDES("cpu-starved", starved, knobs);
 	fix_still("cpu-starved", starved, wait_mode);
+	fix_still("cpu-starved", starved, starved_just_long_enough);
 }
 
 static void cpu_starved_counts_in_cpus(void **state)

@@ -100,7 +100,6 @@ const struct rule rule_table[] = {
 			.part = 0.2,	/* waiting against waiting and running: a fifth is lost */
 			.other = 0.1,	/* who waits with a timeout mostly waits for time to pass */
 			.ratio = 0.3,	/* holder ready but not running: preempted, not busy */
-			.cost = 0.05,
 		},
 		.judge = rule_contended_lock,
 	},
@@ -116,7 +115,6 @@ const struct rule rule_table[] = {
 			.ns = 50000,	/* a turn: some ten times what sleeping and waking takes */
 			.part = 0.2,
 			.other = 0.1,
-			.cost = 0.05,
 		},
 		.judge = rule_convoy,
 	},
