@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
+#ifndef LIB_FUTEX_BPF_H
+#define LIB_FUTEX_BPF_H
+
+/*
+ * Futex accounts, by address. Threads on several CPUs share a row, so it is
+ * counted with atomic adds; .wait_max alone may lose one of two that race.
+ */
+#include "lib/events.bpf.h"
+
+enum { FX_OTHER, FX_WAIT, FX_WAKE, FX_REQUEUE };
+
+#define FUTEX_PRIVATE	128
+#define EAGAIN		11
+#define ETIMEDOUT	110
+#define VM_SHARED	8UL
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct live_futex_key);
+	__type(value, struct live_futex);
+} futexes __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct live_edge_key);
+	__type(value, u64);
+} edges __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LIVE_FUTEX_OPS);
+	__type(key, u32);
+	__type(value, struct live_futex_op);
+} futex_ops __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct live_futex);
+} futex_zero __weak SEC(".maps");
+
+/* When a CPU last sampled a stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} stack_last __weak SEC(".maps");
+
+struct user_waitv { u64 val, uaddr; u32 flags, reserved; };
+
+/* futex(2)'s operations: what each is to us. */
+static __always_inline u8 futex_kind(u32 cmd)
+{
+	switch (cmd) {
+	case 0: case 6: case 8: case 9: case 11: case 13:	/* wait, lock_pi, trylock_pi, … */
+		return FX_WAIT;
+	case 1: case 5: case 7: case 10:	/* wake, wake_op, unlock_pi, wake_bitset */
+		return FX_WAKE;
+	case 3: case 4: case 12:		/* requeue, cmp_requeue, cmp_requeue_pi */
+		return FX_REQUEUE;
+	}
+	return FX_OTHER;
+}
+
+/* Notes what a futex call is about, from its registers. */
+static __always_inline void futex_note(struct task_state *st, u8 class, u32 nr,
+				       struct pt_regs *regs)
+{
+	struct user_waitv first = {};
+	u32 op;
+
+	st->waker = 0;
+	st->dead = 0;
+	st->flags &= ~(ST_JOIN | ST_WAITING);
+	if (class == CALL_FUTEX) {
+		op = regs->si;
+		st->fx_addr = regs->di;
+		st->fx_op = op & 127;
+		if (st->fx_op >= LIVE_FUTEX_WAITV)
+			st->fx_op = 2;	/* not an operation: ENOSYS, counted beside fd */
+		st->fx_kind = futex_kind(op & 127);
+		st->fx_shared = !(op & FUTEX_PRIVATE);
+		st->fx_val = regs->dx;
+	} else if (nr == 449 || nr == 456) {	/* futex_waitv, futex_requeue */
+		bpf_probe_read_user(&first, sizeof(first), (void *)regs->di);
+		st->fx_addr = first.uaddr;
+		st->fx_op = nr == 449 ? LIVE_FUTEX_WAITV : LIVE_FUTEX2_REQUEUE;
+		st->fx_kind = nr == 449 ? FX_WAIT : FX_REQUEUE;
+		st->fx_shared = !(first.flags & FUTEX_PRIVATE);
+		st->fx_val = regs->dx;
+		st->arg = regs->di;
+	} else {				/* futex_wake 454, futex_wait 455 */
+		st->fx_addr = regs->di;
+		st->fx_op = nr == 455 ? LIVE_FUTEX2_WAIT : LIVE_FUTEX2_WAKE;
+		st->fx_kind = nr == 455 ? FX_WAIT : FX_WAKE;
+		st->fx_shared = !(regs->r10 & FUTEX_PRIVATE);
+		st->fx_val = regs->dx;
+	}
+	if (st->fx_kind == FX_WAIT)
+		st->flags |= ST_WAITING;
+}
+
+struct vma_ctx { u64 addr, ino, off; u32 dev, pad; };
+
+static long futex_vma(struct task_struct *task, struct vm_area_struct *vma, void *data)
+{
+	struct vma_ctx *out = data;
+	struct file *file = vma->vm_file;
+
+	if (!file || !(vma->vm_flags & VM_SHARED))
+		return 0;
+	out->ino = BPF_CORE_READ(file, f_inode, i_ino);
+	out->dev = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
+	out->off = out->addr - vma->vm_start + (vma->vm_pgoff << 12);
+	return 0;
+}
+
+/* A shared futex is one lock in every process that maps it: find its file. */
+static __always_inline void futex_resolve(struct live_futex *fx, u64 addr)
+{
+	struct vma_ctx ctx = { .addr = addr };
+
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma))
+		return;
+	if (bpf_find_vma(bpf_get_current_task_btf(), addr, futex_vma, &ctx, 0))
+		return;	/* mmap_lock is taken: the next wait tries again */
+	fx->off = ctx.off;
+	fx->dev = ctx.dev;
+	fx->ino = ctx.ino;
+	fx->flags |= 1U << 31;	/* looked up */
+}
+
+static __always_inline struct live_futex *futex_row(struct live_futex_key *key)
+{
+	struct live_futex *fx = bpf_map_lookup_elem(&futexes, key);
+	u32 zero = 0;
+	void *init;
+
+	if (fx)
+		return fx;
+	init = bpf_map_lookup_elem(&futex_zero, &zero);
+	if (!init)
+		return NULL;
+	bpf_map_update_elem(&futexes, key, init, BPF_NOEXIST);
+	fx = bpf_map_lookup_elem(&futexes, key);
+	if (!fx)
+		count_loss(&counts.map_full);
+	return fx;
+}
+
+static __always_inline void edge_add(struct task_state *st)
+{
+	struct live_edge_key key = { .addr = st->fx_addr, .space = st->space,
+				     .waker = st->waker, .waiter = st->tid };
+	u64 *n = bpf_map_lookup_elem(&edges, &key), one = 1;
+
+	if (!n) {
+		if (!bpf_map_update_elem(&edges, &key, &one, BPF_NOEXIST))
+			return;
+		n = bpf_map_lookup_elem(&edges, &key);
+	}
+	if (n)
+		__sync_fetch_and_add(n, 1);
+	else
+		count_loss(&counts.map_full);
+}
+
+/*
+ * A stack is sampled for the first wait at each lock and then at most every
+ * 5 ms a CPU: enough to tell the sites of a lock apart by share, and bounded.
+ */
+static __always_inline void stack_sample(struct task_state *st, struct live_futex *fx,
+					 struct pt_regs *regs, u64 wait_ns, u64 now)
+{
+	u32 zero = 0;
+	u64 *last = bpf_map_lookup_elem(&stack_last, &zero);
+	struct live_stack *e;
+	void *ring;
+	u64 sp;
+
+	if (!last || now - *last < (fx->samples ? 5000000 : 20000))
+		return;
+	*last = now;
+	if (!RING_RESERVE(ring, e))
+		return;
+	event_head(&e->head, EV_STACK, sizeof(*e), st->tid, now);
+	e->tgid = st->tgid;
+	e->space = st->space;
+	e->addr = st->fx_addr;
+	e->wait_ns = wait_ns;
+	e->pad = 0;
+	e->regs.ax = regs->ax; e->regs.bx = regs->bx; e->regs.cx = regs->cx;
+	e->regs.dx = regs->dx; e->regs.si = regs->si; e->regs.di = regs->di;
+	e->regs.bp = regs->bp; e->regs.r8 = regs->r8; e->regs.r9 = regs->r9;
+	e->regs.r10 = regs->r10; e->regs.r11 = regs->r11; e->regs.r12 = regs->r12;
+	e->regs.r13 = regs->r13; e->regs.r14 = regs->r14; e->regs.r15 = regs->r15;
+	e->regs.ip = regs->ip;
+	e->regs.sp = sp = regs->sp;
+	e->bytes = LIVE_STACK_BYTES;
+	/* Near its top a stack is shorter: then the part up to the page's end. */
+	if (bpf_probe_read_user(e->stack, LIVE_STACK_BYTES, (void *)sp)) {
+		u32 part = LIVE_STACK_BYTES - (sp & (LIVE_STACK_BYTES - 1));
+
+		part &= LIVE_STACK_BYTES - 1;
+		e->bytes = part;
+		if (!part || bpf_probe_read_user(e->stack, part, (void *)sp)) {
+			e->bytes = 0;
+			count_loss(&counts.stacks);
+		}
+	}
+	__sync_fetch_and_add(&fx->samples, 1);
+	ring_submit(ring, e);
+}
+
+/* One wait is over: the row, the edge, the sample. */
+static __always_inline void futex_waited(struct task_state *st, struct live_futex *fx,
+					 struct pt_regs *regs, u64 wait_ns, bool blocked,
+					 u64 now)
+{
+	u32 b = hist_bucket(wait_ns);
+
+	__sync_fetch_and_add(&fx->waits, 1);
+	if (blocked)
+		__sync_fetch_and_add(&fx->blocked, 1);
+	__sync_fetch_and_add(&fx->wait_ns, wait_ns);
+	raise_max(&fx->wait_max, wait_ns);
+	if (b < HIST_BUCKETS)
+		__sync_fetch_and_add(&fx->hist[b], 1);
+	st->futex_wait_ns += wait_ns;
+	if (st->flags & ST_JOIN)
+		fx->flags |= FUTEX_IS_JOIN;
+	edge_add(st);
+	if (cfg.stacks && regs)
+		stack_sample(st, fx, regs, wait_ns, now);
+}
+
+static __always_inline void futex_op_count(struct task_state *st, s64 ret)
+{
+	u32 op = st->fx_op;
+	struct live_futex_op *row = bpf_map_lookup_elem(&futex_ops, &op);
+
+	if (!row)
+		return;
+	row->calls++;
+	if (ret < 0)
+		row->errors++;
+}
+
+static __always_inline void join_event(struct task_state *st, u64 now)
+{
+	struct live_join *e;
+	void *ring;
+
+	if (!RING_RESERVE(ring, e))
+		return;
+	event_head(&e->head, EV_JOIN, sizeof(*e), st->tid, now);
+	e->dead = st->dead;
+	e->pad = 0;
+	e->latency_ns = st->wake_ns && st->wake_ns < now ? now - st->wake_ns : 0;
+	ring_submit(ring, e);
+}
+
+static __always_inline void futex_woke(struct task_state *st, struct live_futex *fx, s64 ret)
+{
+	u64 woken = ret;
+
+	if (ret < 0) {
+		if (ret == -EAGAIN)
+			__sync_fetch_and_add(&fx->eagain, 1);
+		return;
+	}
+	if (st->fx_op == 7)	/* unlock_pi hands over and returns 0 */
+		woken = 1;
+	if (st->fx_kind == FX_REQUEUE && woken > st->fx_val) {
+		__sync_fetch_and_add(&fx->requeued, woken - st->fx_val);
+		woken = st->fx_val;
+	}
+	__sync_fetch_and_add(&fx->wakes, 1);
+	if (woken)
+		__sync_fetch_and_add(&fx->woken, woken);
+	if (!ret && st->fx_op != 7)
+		__sync_fetch_and_add(&fx->wasted, 1);
+}
+
+/* A futex call returned (exact mode). */
+static __always_inline void futex_return(struct task_state *st, struct pt_regs *regs, s64 ret,
+					 u64 dur, u64 now)
+{
+	struct live_futex_key key = { .space = st->space };
+	struct user_waitv one = {};
+	struct live_futex *fx;
+
+	st->flags &= ~ST_WAITING;
+	if (st->flags & ST_CALIB)
+		key.space = ~0U;
+	else
+		futex_op_count(st, ret);
+	st->futex_calls++;
+	if (st->fx_op == LIVE_FUTEX_WAITV && ret > 0 && ret < 128 &&
+	    !bpf_probe_read_user(&one, sizeof(one), (void *)(st->arg + ret * sizeof(one))))
+		st->fx_addr = one.uaddr;
+	if (st->fx_kind == FX_OTHER)
+		return;
+	key.addr = st->fx_addr;
+	fx = futex_row(&key);
+	if (!fx)
+		return;
+	if (!fx->tgid)
+		fx->tgid = st->tgid;
+	if (st->fx_op == 6 || st->fx_op == 7 || st->fx_op == 8 || st->fx_op >= 11)
+		if (st->fx_op <= 13)
+			fx->flags |= FUTEX_IS_PI;
+	if (st->fx_shared) {
+		fx->flags |= FUTEX_IS_SHARED;
+		if (!(fx->flags >> 31))
+			futex_resolve(fx, st->fx_addr);
+	}
+	if (st->fx_kind != FX_WAIT) {
+		futex_woke(st, fx, ret);
+		return;
+	}
+	if (ret == -EAGAIN) {
+		__sync_fetch_and_add(&fx->eagain, 1);
+		return;
+	}
+	/* 0 and an index: woken. ETIMEDOUT, EINTR and the restarts: waited too. */
+	if (ret < 0 && ret != -ETIMEDOUT && ret != -4 && ret > -512)
+		return;
+	if (ret < 0)
+		st->waker = 0;
+	if (ret == -ETIMEDOUT)
+		__sync_fetch_and_add(&fx->timeouts, 1);
+	futex_waited(st, fx, regs, dur, st->voluntary != st->enter_voluntary, now);
+	if ((st->flags & ST_JOIN) && !(st->flags & ST_CALIB) && (cfg.collect & LIVE_THREADS))
+		join_event(st, now);
+}
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
+#ifndef LIB_PIPE_BPF_H
+#define LIB_PIPE_BPF_H
+
+/*
+ * Pipes, FIFOs, connected unix sockets and eventfds as edges between threads.
+ * Descriptors are looked up when the call begins: by its end another thread
+ * may have closed them. A row is one thread's end of one pipe, so nothing in
+ * it is shared and nothing needs an atomic.
+ */
+#include "lib/events.bpf.h"
+
+#define S_IFMT		0170000
+#define S_IFIFO		0010000
+#define S_IFSOCK	0140000
+#define AF_UNIX		1
+#define PIPEFS_MAGIC	0x50495045
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 32768);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct live_end_key);
+	__type(value, struct live_end);
+} ends __weak SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct live_end);
+} end_zero __weak SEC(".maps");
+
+/* Learnt from the tracer's own eventfd while it measures its cost. */
+u64 eventfd_fops __weak = 0;
+
+struct super_block___magic { unsigned long s_magic; } __attribute__((preserve_access_index));
+
+static __always_inline struct file *fd_file(struct task_struct *task, u32 fd)
+{
+	struct files_struct *files = task->files;
+	struct fdtable *fdt;
+	struct file *file = NULL;
+
+	if (!files)
+		return NULL;
+	fdt = files->fdt;
+	if (!fdt || fd >= fdt->max_fds)
+		return NULL;
+	bpf_probe_read_kernel(&file, sizeof(file), fdt->fd + fd);
+	return file;
+}
+
+static __always_inline void end_of_socket(struct end_ref *ref, struct file *file, bool write)
+{
+	struct socket *sock = BPF_CORE_READ(file, private_data);
+	struct sock *sk = sock ? BPF_CORE_READ(sock, sk) : NULL;
+
+	if (!bpf_core_type_exists(struct unix_sock) || !sk ||
+	    BPF_CORE_READ(sk, __sk_common.skc_family) != AF_UNIX)
+		return;
+	if (write)	/* what is written here arrives at the peer */
+		sk = BPF_CORE_READ((struct unix_sock *)sk, peer);
+	if (!sk)
+		return;
+	ref->id = (u64)sk;
+	ref->kind = END_SOCKET;
+}
+
+static __always_inline void end_resolve(struct end_ref *ref, struct task_struct *task, u32 fd,
+					bool write, bool calib)
+{
+	struct file *file = fd_file(task, fd);
+	struct inode *inode;
+	u32 type;
+
+	ref->kind = 0;
+	ref->fd = fd;
+	ref->write = write;
+	if (!file)
+		return;
+	inode = BPF_CORE_READ(file, f_inode);
+	type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
+	if (type == S_IFIFO) {
+		struct super_block *sb = BPF_CORE_READ(inode, i_sb);
+
+		ref->id = BPF_CORE_READ(inode, i_ino);
+		ref->sb = (u64)sb >> 6;
+		ref->kind = END_PIPE;
+	} else if (type == S_IFSOCK) {
+		ref->sb = 0;
+		end_of_socket(ref, file, write);
+	} else if (!type || type == 0100000) {	/* anonymous inodes have no type, or a file's */
+		u64 fops = (u64)BPF_CORE_READ(file, f_op);
+
+		if (calib && !type && write)
+			eventfd_fops = fops;
+		if (fops != eventfd_fops)
+			return;
+		ref->id = (u64)BPF_CORE_READ(file, private_data);
+		ref->sb = 0;
+		ref->kind = END_EVENTFD;
+	}
+}
+
+/* What a person would look for in /proc: read once, when a row is made. */
+static __always_inline void end_describe(struct live_end *end, struct end_ref *ref,
+					 struct task_state *st, struct task_struct *task)
+{
+	struct eventfd_ctx *ctx = (struct eventfd_ctx *)ref->id;
+	struct sock *sk = (struct sock *)ref->id;
+	struct super_block___magic *sb;
+	struct inode *inode;
+	struct file *file;
+
+	end->tgid = st->tgid;
+	if (ref->kind == END_EVENTFD) {
+		end->inode = BPF_CORE_READ(ctx, id);
+		return;
+	}
+	if (ref->kind == END_SOCKET) {
+		end->inode = BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
+		return;
+	}
+	end->inode = ref->id;
+	file = fd_file(task, ref->fd);
+	inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
+	if (inode && BPF_CORE_READ(inode, i_ino) == ref->id) {
+		sb = (void *)BPF_CORE_READ(inode, i_sb);
+		end->fifo = BPF_CORE_READ(sb, s_magic) != PIPEFS_MAGIC;
+	}
+}
+
+static __always_inline struct live_end *end_row(struct end_ref *ref, struct task_state *st,
+						struct task_struct *task)
+{
+	struct live_end_key key = { .id = ref->id, .sb = ref->sb, .tid = st->tid,
+				    .kind = ref->kind,
+				    .dir = ref->write ? END_WRITE : END_READ };
+	struct live_end *end;
+	u32 zero = 0;
+	void *init;
+
+	if (st->flags & ST_CALIB)
+		key.dir |= END_CALIB;
+	end = bpf_map_lookup_elem(&ends, &key);
+	if (end)
+		return end;
+	init = bpf_map_lookup_elem(&end_zero, &zero);
+	if (!init)
+		return NULL;
+	bpf_map_update_elem(&ends, &key, init, BPF_NOEXIST);
+	end = bpf_map_lookup_elem(&ends, &key);
+	if (end)
+		end_describe(end, ref, st, task);
+	else
+		count_loss(&counts.map_full);
+	return end;
+}
+
+/* A read or write of @bytes (or -errno) on one end returned (exact mode). */
+static __always_inline void end_moved(struct end_ref *ref, struct task_state *st, s64 ret,
+				      u64 blocked_ns)
+{
+	struct live_end *end;
+	u32 b;
+
+	if (!ref->kind)
+		return;
+	end = end_row(ref, st, bpf_get_current_task_btf());
+	if (!end)
+		return;
+	if (blocked_ns) {
+		end->blocked++;
+		end->blocked_ns += blocked_ns;
+	}
+	if (ret == -11)
+		end->eagain++;
+	if (ret <= 0)
+		return;
+	end->chunks++;
+	end->bytes += ret;
+	end->futex_calls += st->futex_calls - st->futex_at_end;
+	st->futex_at_end = st->futex_calls;
+	b = hist_bucket(ret);
+	if (b < HIST_BUCKETS)
+		end->hist[b]++;
+}
+
+/* Notes the ends that a call works on. */
+static __always_inline void pipe_note(struct task_state *st, u8 class, struct pt_regs *regs)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	bool calib = st->flags & ST_CALIB;
+
+	st->in.kind = 0;
+	st->out.kind = 0;
+	switch (class) {
+	case CALL_READ:
+		end_resolve(&st->in, task, regs->di, false, calib);
+		break;
+	case CALL_WRITE:
+		end_resolve(&st->out, task, regs->di, true, calib);
+		break;
+	case CALL_SPLICE:
+		end_resolve(&st->in, task, regs->di, false, calib);
+		end_resolve(&st->out, task, regs->dx, true, calib);
+		break;
+	case CALL_TEE:
+		end_resolve(&st->in, task, regs->di, false, calib);
+		end_resolve(&st->out, task, regs->si, true, calib);
+		break;
+	case CALL_SENDFILE:
+		end_resolve(&st->in, task, regs->si, false, calib);
+		end_resolve(&st->out, task, regs->di, true, calib);
+		break;
+	}
+}
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
+/*
+ * Births, new images, and which threads are traced at all: children of traced
+ * threads, targets found by the iterator, and processes that come to match a
+ * filter by their name or cgroup.
+ */
+#include "lib/events.bpf.h"
+#include "lib/filter.bpf.h"
+
+static __always_inline void born(struct task_state *st)
+{
+	u64 live;
+
+	if (!(st->flags & ST_MUTED))
+		__sync_fetch_and_add(st->flags & ST_PROCESS ? &counts.procs_created :
+							      &counts.threads_created, 1);
+	live = __sync_fetch_and_add(&counts.live, 1) + 1;
+	raise_max(&counts.live_peak, live);
+}
+
+static __always_inline u32 new_space(void)
+{
+	return __sync_fetch_and_add(&counts.last_space, 1) + 1;
+}
+
+static __always_inline void emit_birth(struct task_state *st, struct task_struct *task, u64 now)
+{
+	struct live_birth *e;
+	void *ring;
+
+	if (!RING_RESERVE(ring, e))
+		return;
+	event_head(&e->head, EV_BIRTH, sizeof(*e), st->tid, now);
+	e->tgid = st->tgid;
+	e->parent = st->parent;
+	e->flags = st->flags & ST_PROCESS ? THREAD_PROCESS : 0;
+	e->pad = 0;
+	bpf_probe_read_kernel(e->comm, sizeof(e->comm), task->comm);
+	ring_submit(ring, e);
+}
+
+/* The creator's part of a thread's cost ends here; its calls so far were on the way. */
+static __always_inline void creator_paid(struct task_state *ps, struct task_state *cs, u64 now)
+{
+	u32 mask_nr = 14;	/* rt_sigprocmask */
+	struct live_call *call;
+
+	if (!cfg.exact)
+		return;
+	if (ps->in_call == 1)
+		cs->stage_ns[STAGE_CLONE] = now - ps->enter_ns;
+	if (ps->flags & ST_PREP)
+		cs->stage_ns[STAGE_STACK] = ps->prep_ns;
+	ps->flags &= ~ST_PREP;
+	ps->flags |= ST_AFTER_CLONE;
+	ps->prep_ns = 0;
+	if (ps->mask_ns) {
+		call = bpf_map_lookup_elem(&calls, &mask_nr);
+		if (call) {
+			call->way++;
+			call->way_ns += ps->mask_ns;
+		}
+		ps->mask_ns = 0;
+	}
+}
+
+/* Run once by the tracer: who is asking? */
+SEC("raw_tp")
+int learn_self(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pid *pid = task->thread_pid;
+	struct pid_namespace *ns = NULL;
+	u32 level;
+
+	self.tgid = task->tgid;
+	if (!pid)
+		return 0;
+	level = BPF_CORE_READ(pid, level);
+	bpf_probe_read_kernel(&ns, sizeof(ns),
+			      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+			      level * bpf_core_type_size(struct upid) +
+			      bpf_core_field_offset(struct upid, ns));
+	self.ns_level = level;
+	self.ns_inum = ns ? BPF_CORE_READ(ns, ns.inum) : 0;
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
+{
+	struct task_state *ps = state_of(parent), *cs;
+	u64 now;
+
+	if (!ps || (ps->flags & ST_WAIT_EXEC))
+		return 0;
+	cs = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!cs) {
+		count_loss(&counts.map_full);
+		return 0;
+	}
+	now = bpf_ktime_get_ns();
+	cs->tid = task_tid(child);
+	cs->parent = ps->tid;
+	cs->flags = ST_FRESH | ST_CREATED | (ps->flags & ST_MUTED ? ST_MUTED : ST_COUNTED);
+	cs->start_ns = now;
+	cs->created_ns = now;
+	cs->space = ps->space;
+	if (child->tgid == parent->tgid) {
+		cs->tgid = ps->tgid;
+		creator_paid(ps, cs, now);
+	} else {
+		cs->flags |= ST_PROCESS;
+		cs->tgid = cs->tid;
+		if (child->mm != parent->mm)
+			cs->space = new_space();
+		if (cfg.exact && ps->in_call == 1)
+			cs->stage_ns[STAGE_CLONE] = now - ps->enter_ns;
+	}
+	born(cs);
+	if (cfg.timeline)
+		emit_birth(cs, child, now);
+	return 0;
+}
+
+/*
+ * A thread counts from here on: run's child has become the command, and all
+ * before was the tracer's own, or a thread has come to match a filter.
+ */
+static __always_inline void begin_account(struct task_state *st, u64 now)
+{
+	st->flags = (st->flags & ~(ST_SILENT | ST_CALIB | ST_FRESH)) | ST_COUNTED;
+	st->start_ns = now;
+	st->in_ns = now;
+	st->calls = 0;
+	st->futex_calls = 0;
+	st->futex_at_end = 0;
+	st->futex_wait_ns = 0;
+	st->oncpu_ns = 0;
+	st->runnable_ns = 0;
+	st->blocked_ns = 0;
+	st->enter_off = 0;
+	st->voluntary = 0;
+	st->involuntary = 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(execed, struct task_struct *task)
+{
+	struct task_state *st = state_of(task);
+	struct live_exec *e;
+	u64 now;
+	void *ring;
+	u32 old;
+
+	if (!st) {
+		if (!cfg.filter || cfg.targets_only || !filter_matches(task))
+			return 0;
+		st = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+		if (!st)
+			return 0;
+		st->tid = task_tid(task);
+		st->flags = ST_FRESH | ST_PROCESS | ST_COUNTED;
+		st->start_ns = st->in_ns = bpf_ktime_get_ns();
+		__sync_fetch_and_add(&counts.live, 1);
+	}
+	now = bpf_ktime_get_ns();
+	old = st->space;
+	st->space = new_space();
+	if (cfg.filter && !filter_matches(task))
+		st->flags = (st->flags & ~(ST_WAIT_EXEC | ST_CALIB)) | ST_MUTED;
+	else if (st->flags & ST_SILENT)
+		begin_account(st, now);
+	/* A thread that execs takes its leader's id. */
+	st->tid = task_tid(task);
+	st->tgid = st->tid;
+	if (!RING_RESERVE(ring, e))
+		return 0;
+	event_head(&e->head, EV_EXEC, sizeof(*e), st->tid, now);
+	e->tgid = st->tgid;
+	e->old_space = old;
+	e->space = st->space;
+	e->pad = 0;
+	bpf_probe_read_kernel(e->comm, sizeof(e->comm), task->comm);
+	ring_submit(ring, e);
+	return 0;
+}
+
+/*
+ * A thread is taken up while it runs. In a call, that call began before the
+ * trace: it is counted from now when it comes back.
+ */
+static __always_inline struct task_state *take_up(struct task_struct *task, u32 flags)
+{
+	struct task_struct *leader = task->group_leader;
+	struct task_state *st, *ls = NULL;
+	struct pt_regs *regs;
+	u64 now;
+
+	if (state_of(task))
+		return NULL;
+	st = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!st) {
+		count_loss(&counts.map_full);
+		return NULL;
+	}
+	now = bpf_ktime_get_ns();
+	st->tid = task_tid(task);
+	st->tgid = leader ? task_tid(leader) : st->tid;
+	st->flags = flags | ST_FRESH | (leader == task ? ST_PROCESS : 0);
+	if (!(flags & ST_SILENT))
+		st->flags |= ST_COUNTED;
+	st->start_ns = now;
+	if (leader && leader != task)
+		ls = state_of(leader);
+	st->space = ls ? ls->space : new_space();
+	if (task->__state) {
+		st->out_ns = now;
+		st->flags |= ST_BLOCKED;
+		st->block_nr = LIVE_NR_OTHER;
+		regs = (struct pt_regs *)bpf_task_pt_regs(task);
+		if ((long)regs->ax == AX_IN_CALL && !(task->thread_info.status & 2)) {
+			st->block_nr = st->nr = call_slot(regs->orig_ax);
+			st->class = call_class[st->nr & (LIVE_NR_CALLS - 1)];
+			/* What it is about was not noted: counted as a call alone. */
+			if ((st->class & 0x3f) < CALL_CLONE)
+				st->class &= 0xc0;
+			st->in_call = 1;
+			st->enter_ns = now;
+			st->flags &= ~ST_FRESH;
+		}
+	}
+	__sync_fetch_and_add(&counts.live, 1);
+	raise_max(&counts.live_peak, counts.live);
+	return st;
+}
+
+SEC("iter/task")
+int mark_tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task, *leader;
+	u32 pid, *flags;
+
+	if (!task || (task->flags & 0x00200000))	/* PF_KTHREAD */
+		return 0;
+	leader = task->group_leader;
+	if (!leader)
+		return 0;
+	pid = task_tid(leader);
+	flags = pid ? bpf_map_lookup_elem(&targets, &pid) : NULL;
+	if (flags) {
+		if (!in_namespace(task) || (cfg.uid_filter && !uid_matches(task)))
+			return 0;
+		if (*flags & LIVE_TARGET_OWN)
+			take_up(task, ST_WAIT_EXEC | ST_CALIB);
+		else
+			take_up(task, cfg.filter && !filter_matches(task) ? ST_MUTED : 0);
+	} else if (cfg.filter && !cfg.targets_only && filter_matches(task)) {
+		take_up(task, 0);
+	}
+	return 0;
+}
+
+/* The threads that are still there when the trace ends. */
+SEC("iter/task")
+int dump_tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct live_thread e = {};
+	struct task_state *st;
+	u64 now;
+
+	if (!task)
+		return 0;
+	st = state_of(task);
+	if (!st || task->exit_state)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (st->in_ns && now > st->in_ns)
+		st->oncpu_ns += now - st->in_ns, st->in_ns = now;
+	else if (st->out_ns && now > st->out_ns && (st->flags & ST_BLOCKED))
+		st->blocked_ns += now - st->out_ns, st->out_ns = now;
+	fill_thread(&e, st, task, now, false);
+	bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
+	return 0;
+}
+
+/*
+ * With a filter a thread may come to match, or to match no longer, under its
+ * new name or in its new cgroup. With targets only theirs are asked.
+ */
+static __always_inline void refilter(struct task_struct *task, bool matches)
+{
+	struct task_state *st = state_of(task);
+
+	if (!st) {
+		if (matches && !cfg.targets_only)
+			take_up(task, 0);
+	} else if (!(st->flags & ST_WAIT_EXEC)) {
+		if (!matches)
+			st->flags |= ST_MUTED;
+		else if (st->flags & ST_MUTED)
+			begin_account(st, bpf_ktime_get_ns());
+	}
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(renamed, struct task_struct *task, const char *comm)
+{
+	struct commre *re;
+	char name[LIVE_COMM] = {};
+	u32 zero = 0;
+
+	/* The name is set after this tracepoint: match the one that comes. */
+	re = bpf_map_lookup_elem(&comm_dfa, &zero);
+	if (!cfg.comm_filter || !re)
+		return 0;
+	bpf_probe_read_kernel(name, sizeof(name), comm);
+	refilter(task, commre_match(re, name) && filter_matches_but_comm(task));
+	return 0;
+}
+
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(cgroup_joined, struct cgroup *to, const char *path, struct task_struct *task)
+{
+	if (cfg.cgroup_filter)
+		refilter(task, filter_matches(task));
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(new_woken, struct task_struct *task)
+{
+	/* A child may be born into a cgroup (CLONE_INTO_CGROUP) that its parent is not in. */
+	if (cfg.cgroup_filter)
+		refilter(task, filter_matches(task));
+	return 0;
+}
+
+char LICENSE[] __weak SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
+/*
+ * Where threads wait: on a CPU, runnable, blocked. In wait mode this file alone
+ * says in which system call, at which futex or pipe a thread blocked, from the
+ * registers it left on its kernel stack, so that calls cost nothing. A thread
+ * that ends is reported here, at its last switch: nothing of it comes after.
+ */
+#include "lib/futex.bpf.h"
+#include "lib/pipe.bpf.h"
+
+#define TASK_DEAD	0x80
+#define PF_KTHREAD	0x00200000
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct live_sched);
+} sched __weak SEC(".maps");
+
+static __always_inline void count_never_returned(struct task_state *st, u64 now)
+{
+	u32 nr = st->nr;
+	struct live_call *call;
+
+	if (st->class & CALL_OFF || (cfg.path_filter && !(st->flags & ST_PATH)))
+		return;
+	call = bpf_map_lookup_elem(&calls, &nr);
+	if (!call)
+		return;
+	call->calls++;
+	call->noreturn++;
+	if ((st->class & 0x3f) == CALL_EXIT && !(st->flags & ST_PROCESS)) {
+		call->way++;
+		call->way_ns += now - st->enter_ns;
+	}
+}
+
+static __always_inline void thread_ended(struct task_state *st, struct task_struct *task, u64 now)
+{
+	struct live_thread *e;
+	void *ring;
+
+	if (!(st->flags & ST_SILENT)) {
+		if (st->in_call == 1) {
+			count_never_returned(st, now);
+			st->calls++;
+			if ((st->class & 0x3f) == CALL_EXIT)
+				st->stage_ns[STAGE_EXIT] = now - st->enter_ns;
+		}
+		__sync_fetch_and_add(st->flags & ST_PROCESS ? &counts.procs_exited :
+							      &counts.threads_exited, 1);
+	}
+	if (RING_RESERVE(ring, e)) {
+		fill_thread(e, st, task, now, true);
+		ring_submit(ring, e);
+	}
+	__sync_fetch_and_sub(&counts.live, 1);
+}
+
+/* Wait mode: what a thread blocks in, from its registers. */
+static __always_inline void note_wait(struct task_state *st, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u32 nr;
+	u8 class;
+
+	st->class = CALL_PLAIN;
+	st->block_nr = LIVE_NR_OTHER;
+	st->flags &= ~(ST_WAITING | ST_JOIN);
+	if ((long)regs->ax != AX_IN_CALL || task->thread_info.status & 2)
+		return;
+	nr = call_slot(regs->orig_ax);
+	class = call_class[nr & (LIVE_NR_CALLS - 1)] & 0x3f;
+	st->block_nr = nr;
+	st->class = class;
+	if (class == CALL_FUTEX || class == CALL_FUTEX2) {
+		if (cfg.collect & LIVE_FUTEX)
+			futex_note(st, class, nr, regs);
+	} else if (class >= CALL_READ && class <= CALL_SENDFILE && (cfg.collect & LIVE_PIPES)) {
+		end_resolve(&st->in, task, regs->di, class == CALL_WRITE, false);
+	}
+}
+
+/* Wait mode: a wait is over; account for it where it was. */
+static __always_inline void waited(struct task_state *st, struct task_struct *task, u64 ns, u64 now)
+{
+	struct live_futex_key key = { .addr = st->fx_addr, .space = st->space };
+	struct live_futex *fx;
+	struct live_end *end;
+
+	if (st->flags & ST_WAITING) {
+		st->flags &= ~ST_WAITING;
+		fx = futex_row(&key);
+		if (!fx)
+			return;
+		if (!fx->tgid)
+			fx->tgid = st->tgid;
+		if (st->fx_shared)
+			fx->flags |= FUTEX_IS_SHARED;
+		futex_waited(st, fx, NULL, ns, true, now);
+		return;
+	}
+	if (st->class >= CALL_READ && st->class <= CALL_SENDFILE && st->in.kind) {
+		end = end_row(&st->in, st, task);
+		st->in.kind = 0;
+		if (!end)
+			return;
+		end->blocked++;
+		end->blocked_ns += ns;
+	}
+}
+
+static __always_inline void switch_out(struct task_state *st, struct task_struct *task, u32 state,
+				       bool preempt, u64 now)
+{
+	if (st->in_ns) {
+		st->oncpu_ns += now - st->in_ns;
+		if (cfg.timeline && now - st->in_ns >= cfg.slice_min_ns &&
+		    !(st->flags & ST_SILENT))
+			emit_slice(st, SLICE_ONCPU, st->in_ns, now - st->in_ns, 0, 0, 0, 0);
+	}
+	st->in_ns = 0;
+	st->out_ns = now;
+	if (preempt || !state) {
+		st->involuntary++;
+		st->flags &= ~ST_BLOCKED;
+		return;
+	}
+	if (state & TASK_DEAD) {
+		thread_ended(st, task, now);
+		return;
+	}
+	st->voluntary++;
+	st->flags |= ST_BLOCKED;
+	st->wake_ns = 0;
+	if (!cfg.exact)
+		note_wait(st, task);
+	else
+		st->block_nr = st->in_call == 1 ? st->nr : LIVE_NR_OTHER;
+}
+
+static __always_inline void ran_late(struct task_state *st, u64 runq, struct live_sched *row)
+{
+	u32 b = hist_bucket(runq);
+
+	st->runnable_ns += runq;
+	if (!row)
+		return;
+	row->runq_ns += runq;
+	raise_max(&row->runq_max, runq);
+	if (b < HIST_BUCKETS)
+		row->hist[b]++;
+}
+
+static __always_inline void unblocked(struct task_state *st, struct task_struct *task,
+				      struct live_sched *row, u64 now)
+{
+	u64 woken = st->wake_ns > st->out_ns && st->wake_ns <= now ? st->wake_ns : now;
+	u64 ns = woken - st->out_ns;
+	u32 nr = st->block_nr;
+	struct live_call *call;
+
+	st->blocked_ns += ns;
+	ran_late(st, now - woken, row);
+	if (st->flags & ST_SILENT)
+		return;
+	call = bpf_map_lookup_elem(&calls, &nr);
+	if (call) {
+		call->blocked++;
+		call->blocked_ns += ns;
+		if (!cfg.exact) {
+			u32 b = hist_bucket(ns);
+
+			call->calls++;
+			call->total_ns += ns;
+			call->off_ns += ns;
+			raise_max(&call->max_ns, ns);
+			if (b < HIST_BUCKETS)
+				call->hist[b]++;
+		}
+	}
+	if (!cfg.exact) {
+		waited(st, task, ns, now);
+		if (cfg.timeline && ns >= cfg.slice_min_ns)
+			emit_slice(st, SLICE_BLOCKED, st->out_ns, ns, nr, st->fx_addr, 0,
+				   st->waker);
+	}
+}
+
+static __always_inline void switch_in(struct task_state *st, struct task_struct *task, u64 now)
+{
+	u32 zero = 0, cpu = bpf_get_smp_processor_id();
+	struct live_sched *row = NULL;
+
+	if (!(st->flags & ST_SILENT))
+		row = bpf_map_lookup_elem(&sched, &zero);
+	if (st->out_ns) {
+		if (st->flags & ST_BLOCKED)
+			unblocked(st, task, row, now);
+		else
+			ran_late(st, now - st->out_ns, row);
+	} else if ((st->flags & ST_CREATED) && !st->first_run_ns) {
+		st->first_run_ns = now;
+		st->stage_ns[STAGE_WAKEUP] = now - st->created_ns;
+		ran_late(st, now - st->created_ns, row);
+	}
+	if (row) {
+		row->switches++;
+		if (st->cpu != cpu)
+			row->migrations++;
+	}
+	st->cpu = cpu;
+	st->in_ns = now;
+	st->out_ns = 0;
+	st->flags &= ~ST_BLOCKED;
+}
+
+SEC("tp_btf/sched_switch")
+int sched_switched(u64 *ctx)
+{
+	struct task_struct *prev = (struct task_struct *)ctx[1];
+	struct task_struct *next = (struct task_struct *)ctx[2];
+	struct task_state *st = state_of(prev);
+	u64 now = 0;
+	u32 state;
+
+	if (st) {
+		now = bpf_ktime_get_ns();
+		/* The argument was added for this: a waker may change the field meanwhile. */
+		state = cfg.switch_has_state ? (u32)ctx[3] : prev->__state;
+		switch_out(st, prev, state, ctx[0], now);
+	}
+	st = state_of(next);
+	if (st)
+		switch_in(st, next, now ? now : bpf_ktime_get_ns());
+	return 0;
+}
+
+/* The thread that wakes another: in a futex call, or on its way out. */
+static __always_inline void note_waker(struct task_state *st)
+{
+	struct task_struct *cur = bpf_get_current_task_btf();
+	struct task_state *me;
+	struct pt_regs *regs;
+	u8 class;
+
+	if (cur->flags & PF_KTHREAD)
+		return;
+	regs = (struct pt_regs *)bpf_task_pt_regs(cur);
+	if ((long)regs->ax != AX_IN_CALL)
+		return;
+	class = call_class[call_slot(regs->orig_ax) & (LIVE_NR_CALLS - 1)] & 0x3f;
+	if (class != CALL_FUTEX && class != CALL_FUTEX2 && class != CALL_EXIT)
+		return;
+	me = state_of(cur);
+	if (class == CALL_EXIT) {
+		/* Joined threads are many and short: their process stands for them. */
+		st->flags |= ST_JOIN;
+		st->dead = me ? me->tid : task_tid(cur);
+		st->waker = me ? me->tgid : st->tgid;
+	} else {
+		st->waker = me ? me->tid : task_tid(cur);
+	}
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_woken, struct task_struct *task)
+{
+	struct task_state *st = state_of(task);
+
+	if (!st)
+		return 0;
+	st->wake_ns = bpf_ktime_get_ns();
+	if (st->flags & ST_WAITING)
+		note_waker(st);
+	return 0;
+}
+
+char LICENSE[] __weak SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cmd/session.h"
+#include "collect/launch.h"
+#include "collect/proc.h"
+
+#define EXIT_FAILED 2
+
+static int check_pids(const struct live_opts *o, struct err *err)
+{
+	struct proc_info info;
+	size_t i;
+
+	for (i = 0; i < o->pids.n; i++)
+		if (proc_look(o->pids.pid[i], &info, err))
+			return -err->code;
+	return 0;
+}
+
+/* A short-lived child that is traced beside the targets tells what tracing adds. */
+static int measure(struct session *s, struct err *err)
+{
+	struct launch_opts lo = { .argv = NULL };
+	struct launch child;
+	int r;
+
+	if (launch_start(&child, &lo, err))
+		return -err->code;
+	r = session_open(s, s->opts->pids.n > 0, err);
+	if (!r)
+		r = live_target(s->live, child.pid, true, err);
+	if (!r && live_start(s->live, err) < 0)
+		r = -err->code;
+	if (!r)
+		r = launch_measure(&child, err);
+	if (!r)
+		live_set_cost(s->live, &child.bare, &child.traced);
+	launch_release(&child);
+	waitpid(child.pid, NULL, 0);
+	return r;
+}
+
+static int start(struct session *s, struct err *err)
+{
+	const struct live_opts *o = s->opts;
+	size_t i;
+	long n;
+
+	for (i = 0; i < o->pids.n; i++)
+		if (live_target(s->live, o->pids.pid[i], false, err))
+			return -err->code;
+	n = live_start(s->live, err);
+	if (n < 0)
+		return (int)n;
+	if (!n && o->pids.n) {
+		/* It was there when we looked; it is not now. */
+		err_set(err, ESRCH, "cannot attach to pid %d: it ended just now",
+			(int)o->pids.pid[0]);
+		return -ESRCH;
+	}
+	return 0;
+}
+
+static int follow(struct session *s, struct err *err)
+{
+	const struct live_opts *o = s->opts;
+	uint64_t deadline = o->duration_ns ? clock_mono_ns() + o->duration_ns : 0, now;
+	int what, ms;
+
+	for (;;) {
+		now = clock_mono_ns();
+		if (deadline && now >= deadline)
+			return 0;
+		if (o->pids.n && !live_threads(s->live))
+			return 0;
+		ms = deadline ? (int)((deadline - now) / 1000000 + 1) : -1;
+		what = session_wait(s, ms);
+		if (what < 0)
+			return err_sys(err, -what, "cannot read the event ring");
+		if (what == SESSION_INTERRUPT || what == SESSION_TERMINATE)
+			return 0;
+	}
+}
+
+static int attach(struct session *s, struct err *err)
+{
+	struct summary sum;
+	int r;
+
+	if (check_pids(s->opts, err) || measure(s, err) || session_watch(s, -1, err) ||
+	    start(s, err))
+		return -err->code;
+	session_note(s, "tracing %llu thread%s; ctrl-C detaches and prints",
+		     (unsigned long long)live_threads(s->live),
+		     live_threads(s->live) == 1 ? "" : "s");
+	r = follow(s, err);
+	if (r)
+		return r;
+	summary_init(&sum);
+	sum.pids = s->opts->pids.pid;
+	sum.npids = s->opts->pids.n;
+	r = live_stop(s->live, err);
+	if (!r)
+		r = session_print(s, &sum, err);
+	sum.pids = NULL;	/* the options', not the summary's */
+	sum.npids = 0;
+	summary_release(&sum);
+	return r;
+}
+
+int attach_main(int argc, char **argv)
+{
+	struct session s;
+	struct live_opts o;
+	struct err err = {};
+	int code = live_opts_parse(&o, &attach_cmd, argc, argv, &err);
+
+	if (code) {
+		live_opts_release(&o);
+		return code == CLI_WANTS_HELP ? session_help("attach") :
+						session_fail(&err, EXIT_FAILED);
+	}
+	if (session_init(&s, &o, STDOUT_FILENO, &err) || attach(&s, &err))
+		code = session_fail(&err, EXIT_FAILED);
+	session_release(&s);
+	live_opts_release(&o);
+	return code;
+}

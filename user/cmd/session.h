@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CMD_SESSION_H
+#define CMD_SESSION_H
+
+/*
+ * What `run` and `attach` have in common: the options as a trace's set-up, the
+ * files that it writes, signals as a descriptor, and the printing at the end.
+ */
+#include <signal.h>
+
+#include "cmd/live_opts.h"
+#include "collect/live.h"
+#include "out/outstream.h"
+#include "out/perfetto.h"
+
+struct session {
+	const struct live_opts *opts;
+	struct live *live;
+	struct sysname_set calls;
+	char libexec[4096];
+	struct out_stream out;
+	bool out_open;
+	int trace_fd;
+	struct trace_out *trace;
+	sigset_t old_mask;
+	int signal_fd, epoll_fd;
+	int interrupts;		/* ctrl-C so far */
+};
+
+/* What session_wait saw. */
+enum session_event { SESSION_NOTHING, SESSION_CHILD, SESSION_INTERRUPT, SESSION_TERMINATE };
+
+/* Opens the files to be written, so that a bad name is told before anything runs. */
+int session_init(struct session *s, const struct live_opts *opts, int default_fd, struct err *err);
+/* Opens the trace; @targets_only: comm and cgroup narrow what is targeted. */
+int session_open(struct session *s, bool targets_only, struct err *err);
+/* From here on INT, TERM, HUP and QUIT are told by session_wait; @fd is watched too. */
+int session_watch(struct session *s, int fd, struct err *err);
+/* Takes in events for at most @timeout_ms; what happened, or -errno. */
+int session_wait(struct session *s, int timeout_ms);
+/* Ends the trace, judges and prints @sum. */
+int session_print(struct session *s, struct summary *sum, struct err *err);
+void session_release(struct session *s);
+
+/* Prints an error and its hint to stderr; returns @code. */
+int session_fail(const struct err *err, int code);
+/* Prints the command's help in this program's place; does not return but by exit code. */
+int session_help(const char *command);
+/* A note to stderr, unless --quiet. */
+void session_note(const struct session *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+int run_main(int argc, char **argv);
+int attach_main(int argc, char **argv);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LAUNCH_FAILED 125
+
+static int read_all(int fd, void *to, size_t len)
+{
+	char *p = to;
+	ssize_t n;
+
+	while (len) {
+		n = read(fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -EIO;
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int send_all(int fd, const void *from, size_t len)
+{
+	return write(fd, from, len) == (ssize_t)len ? 0 : -EIO;
+}
+
+static int become(const struct passwd *pw)
+{
+	if (initgroups(pw->pw_name, pw->pw_gid) || setgid(pw->pw_gid) || setuid(pw->pw_uid))
+		return -errno;
+	setenv("HOME", pw->pw_dir, 1);
+	setenv("USER", pw->pw_name, 1);
+	setenv("LOGNAME", pw->pw_name, 1);
+	return 0;
+}
+
+/* The child. It leaves by exec or _exit; a parent that dies closes the pipe. */
+static void child(int from_parent, int to_parent, const struct launch_opts *opts,
+		  const struct passwd *pw)
+{
+	struct cost cost;
+	int error;
+	char go;
+
+	cost_measure(&cost);
+	if (send_all(to_parent, &cost, sizeof(cost)) || read_all(from_parent, &go, 1))
+		_exit(LAUNCH_FAILED);
+	cost_measure(&cost);
+	if (send_all(to_parent, &cost, sizeof(cost)) || read_all(from_parent, &go, 1))
+		_exit(LAUNCH_FAILED);
+	if (!opts->argv)
+		_exit(0);
+	error = pw ? -become(pw) : 0;
+	if (!error) {
+		execvp(opts->argv[0], opts->argv);
+		error = errno;
+	}
+	if (send_all(to_parent, &error, sizeof(error)))
+		_exit(LAUNCH_FAILED);
+	_exit(LAUNCH_FAILED);
+}
+
+int launch_start(struct launch *c, const struct launch_opts *opts, struct err *err)
+{
+	int down[2] = { -1, -1 }, up[2] = { -1, -1 };
+	struct passwd *pw = NULL;
+
+	memset(c, 0, sizeof(*c));
+	c->pidfd = c->to = c->from = -1;
+	if (opts->user) {
+		errno = 0;
+		pw = getpwnam(opts->user);
+		if (!pw)
+			return err_set(err, ENOENT, "no such user: %s", opts->user);
+	}
+	if (pipe2(down, O_CLOEXEC) || pipe2(up, O_CLOEXEC))
+		return err_sys(err, errno, "cannot make a pipe");
+	c->pid = fork();
+	if (c->pid < 0)
+		return err_sys(err, errno, "cannot start a process");
+	if (!c->pid) {
+		close(down[1]);
+		close(up[0]);
+		child(down[0], up[1], opts, pw);
+	}
+	close(down[0]);
+	close(up[1]);
+	c->to = down[1];
+	c->from = up[0];
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	if (c->pidfd < 0)
+		return err_sys(err, errno, "cannot watch process %d", (int)c->pid);
+	return 0;
+}
+
+int launch_measure(struct launch *c, struct err *err)
+{
+	if (read_all(c->from, &c->bare, sizeof(c->bare)) || send_all(c->to, "m", 1) ||
+	    read_all(c->from, &c->traced, sizeof(c->traced)))
+		return err_set(err, EIO, "the process that was to become the command ended early");
+	return 0;
+}
+
+int launch_exec(struct launch *c, struct err *err)
+{
+	int error;
+
+	if (send_all(c->to, "x", 1))
+		return err_set(err, EIO, "the process that was to become the command ended early");
+	/* The pipe is closed by a successful exec, without a word. */
+	if (read_all(c->from, &error, sizeof(error)))
+		return 0;
+	waitpid(c->pid, NULL, 0);
+	c->pid = 0;
+	return err_set(err, error, "%s", strerror(error));
+}
+
+void launch_release(struct launch *c)
+{
+	if (c->to >= 0)
+		close(c->to);
+	if (c->from >= 0)
+		close(c->from);
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	c->to = c->from = c->pidfd = -1;
+}

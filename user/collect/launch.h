@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef COLLECT_LAUNCH_H
+#define COLLECT_LAUNCH_H
+
+/*
+ * The tracer's own child: it measures what tracing costs, then becomes the
+ * command, with the signal mask, dispositions, terminal, process group and
+ * standard descriptors that the tracer was started with.
+ */
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "collect/cost.h"
+
+struct launch {
+	pid_t pid;
+	int pidfd;		/* readable when the child has ended */
+	int to, from;		/* pipes to and from it */
+	struct cost bare, traced;
+};
+
+struct launch_opts {
+	char **argv;		/* NULL: it only measures and exits */
+	const char *user;	/* run the command as this user; NULL */
+};
+
+/*
+ * Starts the child, which at once measures bare costs. Returns 0; ENOENT for an
+ * unknown user, EAGAIN, ENOMEM.
+ */
+int launch_start(struct launch *c, const struct launch_opts *opts, struct err *err);
+/* Has the child measure again, now that it is traced; 0, -EIO when it died. */
+int launch_measure(struct launch *c, struct err *err);
+/*
+ * Lets the child become the command. 0 when it has; ENOENT, EACCES, … as
+ * execvp found: the child has then ended and was waited for.
+ */
+int launch_exec(struct launch *c, struct err *err);
+/* Closes what is open; a child that has not become the command ends. */
+void launch_release(struct launch *c);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/live.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "collect/live_state.h"
+#include "out/perfetto.h"
+
+/* An event younger than this may have an older one on its way on another CPU. */
+#define SETTLE_NS 200000
+#define TICK_MIN_MS 1
+#define TICK_MAX_MS 64
+
+static int live_init(struct live *l, const struct live_setup *setup, struct err *err)
+{
+	struct sym_opts so = { .libexec_dir = setup->libexec_dir };
+
+	l->mode = setup->mode;
+	l->collect = setup->collect;
+	l->timeline = setup->timeline;
+	l->rng = 0x9e3779b97f4a7c15;
+	l->opened_ns = clock_mono_ns();
+	l->ncpus = libbpf_num_possible_cpus();
+	if (l->ncpus < 1)
+		return err_sys(err, -l->ncpus, "cannot count the CPUs");
+	l->who = map_new(sizeof(uint32_t), sizeof(struct live_who));
+	l->spaces = map_new(sizeof(uint32_t), sizeof(struct live_space));
+	l->reservoirs = map_new(sizeof(struct live_futex_key), sizeof(struct live_reservoir));
+	l->waiting = map_new(sizeof(struct live_futex_key), sizeof(struct live_pending));
+	if (!l->who || !l->spaces || !l->reservoirs || !l->waiting)
+		return err_sys(err, ENOMEM, "cannot set up the trace");
+	l->sym = sym_new(&so, err);
+	if (!l->sym)
+		return -err->code;
+	l->ring = ring_new((unsigned int)l->ncpus,
+			   setup->ring_bytes ? setup->ring_bytes : LIVE_RING_BYTES, err);
+	if (!l->ring) {
+		if (err->code == EPERM)
+			err_hint(err, "run it with sudo, or give it CAP_BPF and CAP_PERFMON");
+		return -err->code;
+	}
+	return 0;
+}
+
+struct live *live_open(const struct live_setup *setup, struct err *err)
+{
+	struct live *l = calloc(1, sizeof(*l));
+
+	if (!l) {
+		err_sys(err, ENOMEM, "cannot set up the trace");
+		return NULL;
+	}
+	if (live_init(l, setup, err) || live_load(l, setup, err)) {
+		live_free(l);
+		return NULL;
+	}
+	return l;
+}
+
+void live_free(struct live *l)
+{
+	if (!l)
+		return;
+	live_unload(l);
+	ring_free(l->ring);
+	sym_free(l->sym);
+	map_free(l->who);
+	map_free(l->spaces);
+	map_free(l->reservoirs);
+	map_free(l->waiting);
+	free(l->thread);
+	free(l->sample);
+	free(l);
+}
+
+int live_target(struct live *l, pid_t pid, bool own, struct err *err)
+{
+	return live_target_put(l, (uint32_t)pid, own, err);
+}
+
+long live_start(struct live *l, struct err *err)
+{
+	if (live_iterate(l, false, err))
+		return -err->code;
+	if (!l->started_ns) {
+		l->started_ns = clock_mono_ns();
+		l->started_real_ns = clock_real_ns();
+		l->cpu_at_start_ns = clock_process_cpu_ns();
+	}
+	return (long)live_threads(l);
+}
+
+uint64_t live_threads(const struct live *l)
+{
+	return __atomic_load_n(&live_counts(l)->live, __ATOMIC_RELAXED);
+}
+
+void live_progress(const struct live *l, uint64_t *events, uint64_t *lost)
+{
+	*events = l->events;
+	*lost = live_counts(l)->ring_full;
+}
+
+void live_set_cost(struct live *l, const struct cost *bare, const struct cost *traced)
+{
+	l->has_cost = true;
+	l->bare = *bare;
+	l->traced = *traced;
+}
+
+/*
+ * The tick is short while events come and grows while none do: an idle trace
+ * wakes 16 times a second, and a ring that fills in between wakes us itself.
+ */
+int live_tick(struct live *l, int timeout_ms, int other)
+{
+	unsigned int shift = l->idle_ticks < 6 ? l->idle_ticks : 6;
+	int ms = TICK_MIN_MS << shift, woken;
+	long n;
+
+	if (ms > TICK_MAX_MS)
+		ms = TICK_MAX_MS;
+	if (timeout_ms >= 0 && ms > timeout_ms)
+		ms = timeout_ms;
+	woken = ring_wait(l->ring, ms, other);
+	if (woken < 0)
+		return woken;
+	n = ring_drain(l->ring, clock_mono_ns() - SETTLE_NS, live_batch, l);
+	if (n < 0)
+		return (int)n;
+	l->idle_ticks = n ? 0 : l->idle_ticks + 1;
+	return woken;
+}
+
+int live_stop(struct live *l, struct err *err)
+{
+	long n;
+	int r;
+
+	if (l->detached)
+		return 0;
+	l->stopped_ns = clock_mono_ns();
+	live_detach(l);
+	l->detached = true;
+	n = ring_drain(l->ring, UINT64_MAX, live_batch, l);
+	/* After the ring: what is alive at the end comes after what died before it. */
+	r = live_iterate(l, true, err);
+	return n < 0 ? err_sys(err, (int)-n, "cannot read the event ring") : r;
+}

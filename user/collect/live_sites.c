@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Sampled stacks unwound into sites, and locks named by their symbols. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/live_state.h"
+
+#define SITE_FRAMES 32
+
+static char *copy(const char *s)
+{
+	return s ? strdup(s) : NULL;
+}
+
+static void name_lock(struct live *l, struct sum_lock *lock, const struct live_futex_key *key)
+{
+	const struct live_space *space = map_get(l->spaces, &key->space);
+	struct sym_name name;
+	char text[512];
+
+	if (lock->symbol || !space || !space->snapshot)
+		return;
+	if (sym_data(l->sym, key->space, key->addr, &name))
+		return;
+	sym_name_format(&name, text, sizeof(text));
+	lock->symbol = copy(text);
+	lock->module = copy(name.module);
+}
+
+static int unwind(struct live *l, const struct live_sample *s, struct sym_frame *out)
+{
+	const struct live_regs *r = &s->regs;
+	struct sym_regs regs = {
+		.ax = r->ax, .dx = r->dx, .cx = r->cx, .bx = r->bx, .si = r->si, .di = r->di,
+		.bp = r->bp, .sp = r->sp, .r8 = r->r8, .r9 = r->r9, .r10 = r->r10,
+		.r11 = r->r11, .r12 = r->r12, .r13 = r->r13, .r14 = r->r14, .r15 = r->r15,
+		.ip = r->ip,
+	};
+
+	return sym_unwind(l->sym, s->space, &regs, s->stack, s->bytes, out, SITE_FRAMES);
+}
+
+static bool same_site(const struct sum_site *site, const struct sym_frame *f, size_t n)
+{
+	size_t i;
+
+	if (site->nframe != n)
+		return false;
+	for (i = 0; i < n; i++)
+		if (site->frame[i].ip != f[i].ip)
+			return false;
+	return true;
+}
+
+static struct sum_site *site_new(struct sum_lock *lock, const struct sym_frame *f, size_t n)
+{
+	struct sum_site *site = realloc(lock->site, (lock->nsite + 1) * sizeof(*site));
+	size_t i;
+
+	if (!site)
+		return NULL;
+	lock->site = site;
+	site += lock->nsite;
+	memset(site, 0, sizeof(*site));
+	site->frame = calloc(n, sizeof(*site->frame));
+	if (!site->frame)
+		return NULL;
+	lock->nsite++;
+	site->nframe = n;
+	for (i = 0; i < n; i++)
+		site->frame[i] = (struct sum_frame){
+			.ip = f[i].ip,
+			.symbol = copy(f[i].symbol),
+			.module = copy(f[i].module),
+			.file = copy(f[i].file),
+			.line = f[i].line,
+			.offset = f[i].offset,
+		};
+	return site;
+}
+
+static void add_sample(struct live *l, struct sum_lock *lock, const struct live_sample *s)
+{
+	struct sym_frame frames[SITE_FRAMES];
+	int n = unwind(l, s, frames);
+	size_t i;
+
+	if (n < 1) {
+		l->stacks_lost++;
+		return;
+	}
+	for (i = 0; i < lock->nsite; i++)
+		if (same_site(&lock->site[i], frames, (size_t)n))
+			break;
+	if (i == lock->nsite && !site_new(lock, frames, (size_t)n)) {
+		l->stacks_lost++;
+		return;
+	}
+	lock->site[i].samples++;
+	lock->site[i].wait_ns += s->wait_ns;
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct sum_site *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	return x->wait_ns < y->wait_ns ? 1 : x->wait_ns > y->wait_ns ? -1 : 0;
+}
+
+void live_fill_sites(struct live *l, struct sum_lock *lock, const struct live_futex_key *keys,
+		     size_t nkeys)
+{
+	uint64_t all = 0;
+	size_t i, j;
+
+	for (i = 0; i < nkeys; i++) {
+		const struct live_reservoir *r = map_get(l->reservoirs, &keys[i]);
+
+		if (lock->waits || lock->wakes > 100)
+			name_lock(l, lock, &keys[i]);
+		for (j = 0; r && j < r->kept; j++)
+			add_sample(l, lock, &l->sample[r->slot[j]]);
+	}
+	for (i = 0; i < lock->nsite; i++)
+		all += lock->site[i].samples;
+	for (i = 0; i < lock->nsite; i++)
+		lock->site[i].waits = lock->waits * lock->site[i].samples / all;
+	if (lock->nsite)
+		qsort(lock->site, lock->nsite, sizeof(*lock->site), by_samples);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef COLLECT_LIVE_STATE_H
+#define COLLECT_LIVE_STATE_H
+
+/* What a live trace is made of: for user/collect/live_*.c alone. */
+#include "base/map.h"
+#include "collect/cost.h"
+#include "collect/live.h"
+#include "ring/ring.h"
+#include "shared/live.h"
+#include "sym/sym.h"
+
+struct live_bpf;	/* the skeleton */
+struct bpf_link;
+
+#define LIVE_LINKS 16
+
+#define LIVE_THREAD_ROWS 65536	/* most threads kept one by one */
+#define LIVE_SAMPLES 1024	/* most stacks kept, over all locks */
+#define LIVE_SAMPLES_LOCK 16	/* most stacks kept of one lock */
+
+/* Who a thread id was, the latest to have it. */
+struct live_who {
+	pid_t tgid;
+	uint32_t row;		/* of .thread, UINT32_MAX: not kept */
+	char comm[LIVE_COMM];
+};
+
+/* An address space: the process in it. */
+struct live_space {
+	pid_t tgid;
+	bool snapshot;		/* sym knows it */
+};
+
+/* Stacks kept of one lock: a uniform choice of those that came. */
+struct live_reservoir {
+	uint32_t seen, kept;
+	uint32_t slot[LIVE_SAMPLES_LOCK];
+};
+
+struct live_sample {
+	uint64_t wait_ns;
+	uint32_t space, bytes;
+	struct live_regs regs;
+	uint8_t stack[LIVE_STACK_BYTES];
+};
+
+struct live {
+	struct live_bpf *bpf;
+	struct bpf_link *link[LIVE_LINKS];
+	size_t nlink;
+	struct ring *ring;
+	struct sym *sym;
+	struct trace_out *timeline;
+	uint64_t flows;			/* arrows drawn so far */
+	bool named_oncpu;
+	enum sum_mode mode;
+	unsigned int collect;
+	bool detached;
+	const char *way;		/* taken by the system call collector */
+	int ncpus;			/* possible CPUs: values of a per-CPU map */
+	uint64_t opened_ns, started_ns, stopped_ns, first_exec_ns, last_exit_ns;
+	uint64_t started_real_ns, cpu_at_start_ns;
+	unsigned int idle_ticks;
+
+	struct sum_thread *thread;
+	size_t nthread, thread_cap;
+	uint64_t thread_cut;
+	struct hist cost, lifetime, stage[SUM_STAGES];
+	uint64_t oncpu_ns, runnable_ns, blocked_ns, voluntary, involuntary;
+	struct map *who;		/* tid → struct live_who */
+	struct map *spaces;		/* number → struct live_space */
+	struct map *reservoirs;		/* struct live_futex_key → struct live_reservoir */
+	struct map *waiting;		/* the same → struct live_pending: waits at the end */
+	struct live_sample *sample;
+	size_t nsample;
+	uint64_t rng;
+
+	uint64_t events, unknown, stacks_lost;
+	bool has_cost;
+	struct cost bare, traced;
+	uint64_t still_running;
+};
+
+/* A wait that had not come back when the trace ended. */
+struct live_pending { uint64_t count, wait_ns; };
+
+/* live_load.c */
+int live_load(struct live *l, const struct live_setup *setup, struct err *err);
+void live_unload(struct live *l);
+void live_detach(struct live *l);
+int live_map_fd(const struct live *l, const char *name);
+const struct live_counts *live_counts(const struct live *l);
+uint64_t live_missed(const struct live *l);	/* program runs the kernel skipped */
+int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err);
+int live_iterate(struct live *l, bool dump, struct err *err);
+
+/* live_events.c */
+void live_batch(void *ctx, const struct ring_event *ev, size_t n);
+void live_thread_event(struct live *l, const struct live_thread *e);
+const char *live_comm(const struct live *l, pid_t tid, pid_t *tgid);
+
+/* live_maps.c: the maps into the summary */
+int live_fill_calls(struct live *l, struct summary *s);
+int live_fill_futexes(struct live *l, struct summary *s);
+int live_fill_pipes(struct live *l, struct summary *s);
+int live_fill_sched(struct live *l, struct summary *s);
+
+/* live_sites.c: sampled stacks and lock names into the summary's locks */
+void live_fill_sites(struct live *l, struct sum_lock *lock, const struct live_futex_key *keys,
+		     size_t nkeys);
+
+/*
+ * Calls @fn for each entry of a hash map; @value holds one value, or one for
+ * each possible CPU in a per-CPU map. 0, or -errno.
+ */
+int live_map_each(int fd, size_t key_bytes, size_t value_bytes,
+		  int (*fn)(void *ctx, const void *key, const void *value), void *ctx);
+
+/* live_classes.c: what each call is to the BPF side, by number. */
+void live_classes(uint8_t class[LIVE_NR_CALLS], uint8_t paths[LIVE_NR_CALLS],
+		  uint8_t fds[LIVE_NR_CALLS], const struct sysname_set *only);
+
+#endif

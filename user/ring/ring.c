@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DESIGN. A drain walks each ring from its consumer to its producer position
+ * and notes (time, pointer) of what it finds; the notes are put in order and
+ * handed on, and only then are the consumer positions moved, so that nothing is
+ * copied. Within a ring times are almost in order (a preempted producer may
+ * commit after its successor), so a run is finished by insertion and runs are
+ * merged in pairs. The record header and positions are those of
+ * kernel/bpf/ringbuf.c: 8 bytes, length with a busy and a discard bit.
+ */
+#include "ring/ring.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "shared/live.h"
+
+#define RING_HEADER	8
+#define RING_BUSY	(1U << 31)
+#define RING_DISCARD	(1U << 30)
+#define BATCH_MAX	65536
+
+struct ring_one {
+	int fd;
+	bool own_fd;
+	unsigned long *consumer;
+	const unsigned long *producer;
+	const char *data;
+	unsigned long next;	/* consumer position after the batch */
+};
+
+struct ring {
+	unsigned int count;
+	size_t bytes;
+	int epoll;
+	struct ring_event *ev, *tmp;
+	size_t cap;
+	size_t *run;		/* where each ring's notes begin; count + 1 */
+	struct ring_one one[];
+};
+
+static int ring_map(struct ring *r, struct ring_one *o, struct err *err)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *p;
+
+	p = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, o->fd, 0);
+	if (p == MAP_FAILED)
+		return err_sys(err, errno, "cannot map the event ring");
+	o->consumer = (unsigned long *)p;
+	/* The data is mapped twice in a row: a record never wraps. */
+	p = mmap(NULL, page + 2 * r->bytes, PROT_READ, MAP_SHARED, o->fd, (off_t)page);
+	if (p == MAP_FAILED)
+		return err_sys(err, errno, "cannot map the event ring");
+	o->producer = (const unsigned long *)p;
+	o->data = p + page;
+	return 0;
+}
+
+static struct ring *ring_alloc(unsigned int count, size_t bytes, struct err *err)
+{
+	struct ring *r = calloc(1, sizeof(*r) + count * sizeof(r->one[0]));
+	unsigned int i;
+
+	if (!r) {
+		err_sys(err, ENOMEM, "cannot make the event ring");
+		return NULL;
+	}
+	for (i = 0; i < count; i++)
+		r->one[i].fd = -1;
+	r->count = count;
+	r->bytes = bytes;
+	r->cap = 1024;
+	r->ev = malloc(r->cap * sizeof(*r->ev));
+	r->tmp = malloc(r->cap * sizeof(*r->tmp));
+	r->run = calloc(count + 1, sizeof(*r->run));
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!r->ev || !r->tmp || !r->run || r->epoll < 0) {
+		err_sys(err, ENOMEM, "cannot make the event ring");
+		ring_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+static int ring_adopt(struct ring *r, unsigned int i, int fd, bool own, struct err *err)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = i };
+
+	r->one[i].fd = fd;
+	r->one[i].own_fd = own;
+	if (ring_map(r, &r->one[i], err))
+		return -err->code;
+	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &ev))
+		return err_sys(err, errno, "cannot wait for the event ring");
+	return 0;
+}
+
+struct ring *ring_new(unsigned int ncpus, size_t total_bytes, struct err *err)
+{
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	struct ring *r;
+	unsigned int i;
+	int fd;
+
+	while (bytes * 2 * ncpus <= total_bytes)
+		bytes *= 2;
+	r = ring_alloc(ncpus, bytes, err);
+	if (!r)
+		return NULL;
+	for (i = 0; i < ncpus; i++) {
+		fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "tracer_ring", 0, 0, (__u32)bytes, NULL);
+		if (fd < 0) {
+			err_sys(err, -fd, "cannot make an event ring of %zu bytes", bytes);
+			goto fail;
+		}
+		if (ring_adopt(r, i, fd, true, err))
+			goto fail;
+	}
+	return r;
+fail:
+	ring_free(r);
+	return NULL;
+}
+
+struct ring *ring_from_fd(int fd, size_t bytes, struct err *err)
+{
+	struct ring *r = ring_alloc(1, bytes, err);
+
+	if (r && ring_adopt(r, 0, fd, false, err)) {
+		ring_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void ring_free(struct ring *r)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned int i;
+
+	if (!r)
+		return;
+	for (i = 0; i < r->count; i++) {
+		struct ring_one *o = &r->one[i];
+
+		if (o->consumer)
+			munmap(o->consumer, page);
+		if (o->producer)
+			munmap((void *)o->producer, page + 2 * r->bytes);
+		if (o->own_fd && o->fd >= 0)
+			close(o->fd);
+	}
+	if (r->epoll >= 0)
+		close(r->epoll);
+	free(r->run);
+	free(r->ev);
+	free(r->tmp);
+	free(r);
+}
+
+unsigned int ring_count(const struct ring *r)
+{
+	return r->count;
+}
+
+int ring_fd(const struct ring *r, unsigned int i)
+{
+	return r->one[i].fd;
+}
+
+size_t ring_bytes(const struct ring *r)
+{
+	return r->bytes;
+}
+
+int ring_wait(struct ring *r, int timeout_ms, int other)
+{
+	struct pollfd fds[2] = {
+		{ .fd = r->epoll, .events = POLLIN },
+		{ .fd = other, .events = POLLIN },
+	};
+	int n = poll(fds, other >= 0 ? 2 : 1, timeout_ms);
+
+	if (n < 0)
+		return errno == EINTR ? 1 : -errno;
+	return n > 0;
+}
+
+static int ring_more(struct ring *r)
+{
+	size_t cap = r->cap * 2;
+	struct ring_event *ev, *tmp;
+
+	ev = realloc(r->ev, cap * sizeof(*ev));
+	if (ev)
+		r->ev = ev;
+	tmp = realloc(r->tmp, cap * sizeof(*tmp));
+	if (tmp)
+		r->tmp = tmp;
+	if (!ev || !tmp)
+		return -ENOMEM;
+	r->cap = cap;
+	return 0;
+}
+
+/* Puts one note into its place in the run that begins at @from. */
+static void run_insert(struct ring_event *ev, size_t from, size_t n)
+{
+	struct ring_event e = ev[n];
+
+	while (n > from && ev[n - 1].ts > e.ts) {
+		ev[n] = ev[n - 1];
+		n--;
+	}
+	ev[n] = e;
+}
+
+/* Notes what is ready in ring @o; returns the new number of notes, or -errno. */
+static long run_collect(struct ring *r, struct ring_one *o, size_t n, uint64_t before)
+{
+	unsigned long pos = *o->consumer, end = __atomic_load_n(o->producer, __ATOMIC_ACQUIRE);
+	size_t from = n, mask = r->bytes - 1;
+	uint32_t word, len;
+
+	while (pos < end && n - from < BATCH_MAX) {
+		const char *rec = o->data + (pos & mask);
+
+		word = __atomic_load_n((const uint32_t *)rec, __ATOMIC_ACQUIRE);
+		if (word & RING_BUSY)
+			break;
+		len = word & ~(RING_BUSY | RING_DISCARD);
+		if (!(word & RING_DISCARD) && len >= sizeof(struct live_head)) {
+			uint64_t ts = ((const struct live_head *)(rec + RING_HEADER))->ts;
+
+			if (ts > before)
+				break;
+			if (n == r->cap && ring_more(r))
+				return -ENOMEM;
+			r->ev[n] = (struct ring_event){ ts, rec + RING_HEADER, len };
+			if (n > from && r->ev[n - 1].ts > ts)
+				run_insert(r->ev, from, n);
+			n++;
+		}
+		pos += (len + RING_HEADER + 7UL) & ~7UL;
+	}
+	o->next = pos;
+	return (long)n;
+}
+
+static void merge_two(const struct ring_event *a, size_t na, const struct ring_event *b, size_t nb,
+		      struct ring_event *to)
+{
+	while (na && nb) {
+		if (b->ts < a->ts) {
+			*to++ = *b++;
+			nb--;
+		} else {
+			*to++ = *a++;
+			na--;
+		}
+	}
+	memcpy(to, a, na * sizeof(*a));
+	memcpy(to + na, b, nb * sizeof(*b));
+}
+
+/* Merges the runs in pairs until one is left; the result is in r->ev. */
+static void merge_runs(struct ring *r)
+{
+	size_t nruns = r->count, i, half;
+
+	while (nruns > 1) {
+		struct ring_event *t = r->ev;
+
+		half = 0;
+		for (i = 0; i < nruns; i += 2) {
+			size_t a = r->run[i], b = r->run[i + 1];
+			size_t c = i + 1 < nruns ? r->run[i + 2] : b;
+
+			merge_two(r->ev + a, b - a, r->ev + b, c - b, r->tmp + a);
+			r->run[half++] = a;
+			r->run[half] = c;
+		}
+		nruns = half;
+		r->ev = r->tmp;
+		r->tmp = t;
+	}
+}
+
+long ring_drain(struct ring *r, uint64_t before_ns, ring_batch_fn fn, void *ctx)
+{
+	long n = 0, total = 0;
+	unsigned int i;
+
+	do {
+		n = 0;
+		for (i = 0; i < r->count; i++) {
+			r->run[i] = (size_t)n;
+			n = run_collect(r, &r->one[i], (size_t)n, before_ns);
+			if (n < 0)
+				return n;
+		}
+		r->run[r->count] = (size_t)n;
+		if (n)
+			merge_runs(r);
+		if (n)
+			fn(ctx, r->ev, (size_t)n);
+		for (i = 0; i < r->count; i++)
+			if (*r->one[i].consumer != r->one[i].next)
+				__atomic_store_n(r->one[i].consumer, r->one[i].next,
+						 __ATOMIC_RELEASE);
+		total += n;
+	} while (n >= BATCH_MAX);
+	return total;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RING_RING_H
+#define RING_RING_H
+
+/*
+ * Consumer of BPF ring buffers, one a CPU. Producers wake nobody until a ring
+ * is a quarter full, so the consumer comes by time; what it finds is handed on
+ * in one batch, in the order of the events' times across all CPUs.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct ring;
+
+/* One event of a batch. @data stays valid until the batch function returns. */
+struct ring_event {
+	uint64_t ts;
+	const void *data;
+	uint32_t len;
+};
+
+/* Called with @n events in order of time. */
+typedef void (*ring_batch_fn)(void *ctx, const struct ring_event *ev, size_t n);
+
+/*
+ * Makes @ncpus BPF ring buffers, @total_bytes over all, each a power of two of
+ * pages and at least one. Events must begin with struct live_head
+ * (shared/live.h). NULL and @err: EPERM, ENOMEM, EINVAL.
+ */
+struct ring *ring_new(unsigned int ncpus, size_t total_bytes, struct err *err);
+/* Takes over one ring buffer map that exists already; @fd stays the caller's. */
+struct ring *ring_from_fd(int fd, size_t bytes, struct err *err);
+void ring_free(struct ring *r);
+
+unsigned int ring_count(const struct ring *r);
+/* The map's descriptor of ring @i, for the outer map; r's own. */
+int ring_fd(const struct ring *r, unsigned int i);
+/* Bytes of one ring. */
+size_t ring_bytes(const struct ring *r);
+
+/*
+ * Waits until a producer wakes it, @timeout_ms have passed or the descriptor
+ * @other (-1: none) is readable. 1: woken or @other; 0: time; -errno.
+ */
+int ring_wait(struct ring *r, int timeout_ms, int other);
+
+/*
+ * Hands on all events older than @before_ns (CLOCK_MONOTONIC), UINT64_MAX: all
+ * there are. What is younger stays for the next call, since an older one may
+ * still be on its way on another CPU. Returns the number handed on, or -ENOMEM.
+ */
+long ring_drain(struct ring *r, uint64_t before_ns, ring_batch_fn fn, void *ctx);
+
+#endif

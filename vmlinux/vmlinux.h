@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
+#ifndef VMLINUX_H
+#define VMLINUX_H
+
+/*
+ * The kernel types that our programs read, with the fields they read and no
+ * others: CO-RE finds the real offsets at load. NOTES says where each is from
+ * and since when; `make check-vmlinux` holds them against the running kernel.
+ */
+#include <linux/bpf.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+typedef int pid_t;
+typedef _Bool bool;
+#define true 1
+#define false 0
+#define NULL ((void *)0)
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax, ip, sp;
+};
+
+struct ns_common { unsigned int inum; };
+struct pid_namespace { struct ns_common ns; };
+struct upid { int nr; struct pid_namespace *ns; };
+struct pid { unsigned int level; struct upid numbers[1]; };
+
+struct super_block { unsigned int s_dev; };
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+struct file_operations;
+struct file {
+	struct inode *f_inode;
+	void *private_data;
+	const struct file_operations *f_op;
+};
+struct fdtable { unsigned int max_fds; struct file **fd; };
+struct files_struct { struct fdtable *fdt; };
+
+struct sock_common { unsigned short skc_family; };
+struct socket;
+struct sock { struct sock_common __sk_common; struct socket *sk_socket; };
+struct socket { struct file *file; struct sock *sk; };
+struct unix_sock { struct sock *peer; };
+struct eventfd_ctx { int id; };
+
+struct kernfs_node { u64 id; };
+struct cgroup { int level; struct kernfs_node *kn; struct cgroup *ancestors[1]; };
+struct css_set { struct cgroup *dfl_cgrp; };
+
+typedef struct { unsigned int val; } kuid_t;
+struct cred { kuid_t uid; };
+struct mm_struct { unsigned long flags; };
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
+	struct file *vm_file;
+};
+
+struct thread_info { u32 status; };
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	unsigned int flags;
+	int exit_state;
+	pid_t pid, tgid;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	const struct cred *cred;
+	char comm[16];
+	struct files_struct *files;
+	struct mm_struct *mm;
+	struct css_set *cgroups;
+};
+
+struct linux_binprm;
+struct seq_file;
+struct bpf_iter_meta { struct seq_file *seq; u64 session_id, seq_num; };
+struct bpf_iter__task { struct bpf_iter_meta *meta; struct task_struct *task; };
+
+#pragma clang attribute pop
+
+#endif
