@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct commre re;
 	char pattern[300], name[COMMRE_NAME_BYTES];
 	struct err err = { 0 };
-	size_t n = 0;
+	size_t n = 0, rest;
 	unsigned int s, c;
 
 	while (n < size && n < sizeof(pattern) - 1 && data[n] && data[n] != '\n')
@@ -22,8 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(pattern, data, n);
 	pattern[n] = '\0';
 	memset(name, 0, sizeof(name));
-	if (n + 1 < size)
-		memcpy(name, data + n + 1, size - n - 1 < sizeof(name) ? size - n - 1 : sizeof(name));
+	rest = n + 1 < size ? size - n - 1 : 0;
+	if (rest)
+		memcpy(name, data + n + 1, rest < sizeof(name) ? rest : sizeof(name));
 	if (commre_compile(&re, pattern, &err)) {
 		/* A refusal has its words. */
 		if (!err.code || !err.msg[0])

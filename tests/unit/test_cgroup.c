@@ -62,7 +62,8 @@ static void escapes_are_undone(void **state)
 static void malformed_lines_are_passed_over(void **state)
 {
 	static const char *const bad[] = {
-		"", "\n\n", "x", "1 2 0:3 / /b rw - cgroup x rw\n", "1 2 0:3 / /b rw cgroup2 x rw\n",
+		"", "\n\n", "x",
+		"1 2 0:3 / /b rw - cgroup x rw\n", "1 2 0:3 / /b rw cgroup2 x rw\n",
 		"1 2 0:3 / /b rw -", "1 2 0:3 / /b rw - ", "1 2 0:3 - cgroup2 x rw\n",
 		"1 2 0:3 / /b - cgroup2 x rw\n", "1 2 0:3  / rw - cgroup2 x rw\n",
 		"1 2 0:3 / /b\\000 rw - cgroup2 x rw\n", "1 2 0:3 / /b rw - cgroup22 x rw\n",

@@ -83,12 +83,13 @@ static void bad_stat_is_refused(void **state)
 
 static void status_is_read(void **state)
 {
+	static const char text[] =
+		"Name:\ta\\nTgid:\\t9\nState:\tS (sleeping)\nTgid:\t5\nNgid:\t0\nPid:\t7\n"
+		"PPid:\t3\nUid:\t1000\t1001\t1002\t1003\nNSpid:\t7\t4\t1\n";
 	struct proc_status st;
 
 	(void)state;
-	assert_int_equal(proc_parse_status("Name:\ta\\nTgid:\\t9\nState:\tS (sleeping)\nTgid:\t5\n"
-					   "Ngid:\t0\nPid:\t7\nPPid:\t3\n"
-					   "Uid:\t1000\t1001\t1002\t1003\nNSpid:\t7\t4\t1\n", &st), 0);
+	assert_int_equal(proc_parse_status(text, &st), 0);
 	assert_int_equal(st.tgid, 5);
 	assert_int_equal(st.pid, 7);
 	assert_int_equal(st.ppid, 3);

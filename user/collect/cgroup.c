@@ -32,7 +32,8 @@ static bool unescape(const char *s, size_t len, char out[PATH_MAX])
 		char c = s[i];
 
 		if (c == '\\' && i + 3 < len && octal(s + i + 1)) {
-			c = (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 | (s[i + 3] - '0'));
+			c = (char)((s[i + 1] - '0') << 6 | (s[i + 2] - '0') << 3 |
+				   (s[i + 3] - '0'));
 			i += 3;
 		}
 		if (!c || n == PATH_MAX - 1)
@@ -211,8 +212,8 @@ static int find_below(const struct cgroup_mount *m, const char *mountinfo, const
 	if (stat(real, &st)) {
 		rc = err_sys(err, errno, "cannot trace cgroup %s", path);
 	} else if (!S_ISDIR(st.st_mode)) {
-		rc = err_set(err, ENOTDIR, "cannot trace cgroup %s: a file of a cgroup, not a cgroup",
-			     path);
+		rc = err_set(err, ENOTDIR,
+			     "cannot trace cgroup %s: a file of a cgroup, not a cgroup", path);
 	} else {
 		/* On 64-bit machines the inode number is the whole id (Linux 5.5). */
 		*id = st.st_ino;

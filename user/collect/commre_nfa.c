@@ -127,8 +127,10 @@ static bool in_class(const char *name, unsigned int c)
 /* Adds [:name:], p->at being on its "[:". */
 static int bracket_class(struct parser *p, struct byteset *s)
 {
-	static const char *const names[] = { "alpha", "alnum", "blank", "cntrl", "digit", "graph",
-					     "lower", "print", "punct", "space", "upper", "xdigit" };
+	static const char *const names[] = {
+		"alpha", "alnum", "blank", "cntrl", "digit", "graph",
+		"lower", "print", "punct", "space", "upper", "xdigit",
+	};
 	size_t i, len;
 	unsigned int c;
 

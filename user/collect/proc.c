@@ -116,7 +116,8 @@ static int check_user(const struct proc_info *info, const struct proc_status *st
 	if (!me)
 		return 0;
 	if (status->uid != me || status->euid != me)
-		err_set(err, EPERM, "cannot attach to pid %d: it belongs to user %u, this is user %u",
+		err_set(err, EPERM,
+			"cannot attach to pid %d: it belongs to user %u, this is user %u",
 			(int)info->pid, (unsigned int)status->uid, (unsigned int)me);
 	else if (!info->dumpable)
 		err_set(err, EPERM, "cannot attach to pid %d: it is protected (not dumpable)",

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/suggest.h"
+
 #define ITEM_MAX 128	/* longest item of a list, with its end */
 
 static const struct class_row {
@@ -67,32 +69,6 @@ int sysname_find(const char *name)
 	return -ENOENT;
 }
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Edits (insert, delete, replace) from @a to @b; both shorter than ITEM_MAX. */
-static size_t edits(const char *a, const char *b)
-{
-	size_t row[ITEM_MAX], i, j, nb = strlen(b);
-
-	for (j = 0; j <= nb; j++)
-		row[j] = j;
-	for (i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i + 1;
-		for (j = 1; j <= nb; j++) {
-			size_t up = row[j];
-
-			row[j] = least(least(up, row[j - 1]) + 1, diagonal + (a[i] != b[j - 1]));
-			diagonal = up;
-		}
-	}
-	return row[nb];
-}
-
 /* The shortest known name that has @name in it: fstatat is newfstatat here. */
 static const char *shortest_with(const char *name)
 {
@@ -111,25 +87,19 @@ static const char *shortest_with(const char *name)
 
 const char *sysname_nearest(const char *name)
 {
-	size_t len = strlen(name), best = len / 3 + 1, d;
+	size_t len = strlen(name);
 	const char *longer, *found = NULL;
-	unsigned int nr;
+	unsigned int nr, distance = 0;
 
-	if (len < 3 || len >= ITEM_MAX)
+	if (len < 3)
 		return NULL;
 	/* The C library's name with the kernel's pre- or suffix: rt_, new, 64, 2. */
 	longer = shortest_with(name);
 	if (longer && strlen(longer) <= len + 3)
 		return longer;
-	for (nr = 0; nr < SYSNAMES_MAX; nr++) {
-		if (!sysname_known(nr))
-			continue;
-		d = edits(name, sysname_table[nr].name);
-		if (d < best) {
-			best = d;
-			found = sysname_table[nr].name;
-		}
-	}
+	for (nr = 0; nr < SYSNAMES_MAX; nr++)
+		if (sysname_known(nr))
+			cli_suggest(name, sysname_table[nr].name, &found, &distance);
 	return found ? found : longer;
 }
 
