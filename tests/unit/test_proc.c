@@ -166,14 +166,14 @@ static void a_process_is_looked_at(void **state)
 	assert_int_equal(info.pid, pid);
 	assert_string_equal(info.comm, "a) (b");
 	assert_int_equal(info.uid, getuid());
-	assert_int_equal(info.threads, 1);
+	assert_true(info.threads >= 1);	/* a sanitizer may have one of its own */
 	assert_true(info.dumpable);
 	assert_false(info.kernel_thread);
 	assert_false(info.leader_dead);
 	assert_true(info.start_ticks > 0);
 	assert_int_equal(proc_look(pid, &again, &err), 0);
 	assert_memory_equal(&info, &again, sizeof(info));
-	assert_int_equal(proc_threads(pid, &tids, &err), 1);
+	assert_int_equal(proc_threads(pid, &tids, &err), info.threads);
 	assert_int_equal(tids[0], pid);
 	free(tids);
 	reap(pid);

@@ -143,12 +143,37 @@ static int check_mount(pid_t pid, struct err *err)
 	return -EXDEV;
 }
 
+/*
+ * Whether the files of the process are @uid's. A thread that ended has no memory
+ * and its files are root's: any other of its process will do.
+ */
+static bool files_are_of(const struct proc_info *info, uid_t uid)
+{
+	pid_t *tids = NULL;
+	char path[64];
+	struct stat st;
+	struct err ignored;
+	bool are = false;
+	long i, n = 0;
+
+	/* The directory is always the effective user's, its files only while dumpable. */
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)info->pid);
+	if (!info->leader_dead)
+		return !stat(path, &st) && st.st_uid == uid;
+	n = proc_threads(info->pid, &tids, &ignored);
+	for (i = 0; i < n && !are; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)info->pid,
+			 (int)tids[i]);
+		are = tids[i] != info->pid && !stat(path, &st) && st.st_uid == uid;
+	}
+	free(tids);
+	return are;
+}
+
 int proc_look(pid_t pid, struct proc_info *info, struct err *err)
 {
 	struct proc_status status;
-	struct proc_stat stat_;
-	struct stat file;
-	char path[64];
+	struct proc_stat st;
 	int rc;
 
 	memset(info, 0, sizeof(*info));
@@ -157,24 +182,22 @@ int proc_look(pid_t pid, struct proc_info *info, struct err *err)
 	rc = check_mount(pid, err);
 	if (rc)
 		return rc;
-	/* The directory is always the effective user's, its files only while dumpable. */
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	rc = stat(path, &file) ? -errno : read_stat(pid, &stat_);
+	rc = read_stat(pid, &st);
 	if (!rc)
 		rc = read_status(pid, &status);
 	if (rc)
 		return unreadable(pid, -rc, err);
-	rc = check_kind(&stat_, &status, err);
+	rc = check_kind(&st, &status, err);
 	if (rc)
 		return rc;
 	info->pid = pid;
-	memcpy(info->comm, stat_.comm, sizeof(info->comm));
+	memcpy(info->comm, st.comm, sizeof(info->comm));
 	info->uid = status.uid;
-	info->dumpable = file.st_uid == status.euid;
-	info->kernel_thread = stat_.flags & KERNEL_THREAD;
-	info->leader_dead = strchr("ZX", stat_.state) != NULL;
-	info->threads = stat_.threads;
-	info->start_ticks = stat_.start_ticks;
+	info->kernel_thread = st.flags & KERNEL_THREAD;
+	info->leader_dead = strchr("ZX", st.state) != NULL;
+	info->threads = st.threads;
+	info->start_ticks = st.start_ticks;
+	info->dumpable = files_are_of(info, status.euid);
 	info->ns_inum = namespace_inum(pid);
 	info->ns_below = status.nspids ? status.nspids - 1 : 0;
 	return check_user(info, &status, err);
