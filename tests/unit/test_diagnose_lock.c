@@ -82,8 +82,8 @@ static void wait_mode(struct summary *s) { s->mode = SUM_WAIT; }
 
 static void short_turns(struct summary *s)
 {
-	s->lock[0].waits = 5001;
-	s->lock[0].wait = fix_hist(49999, 5001);
+	s->lock[0].waits = 6001;
+	s->lock[0].wait = fix_hist(49000, 6001);
 }
 
 static void in_cond_wait(struct summary *s) { call_it(&s->lock[0], "pthread_cond_wait"); }
@@ -200,14 +200,14 @@ static void convoy(struct summary *s)
 
 	l->kind = SUM_LOCK_PI;
 	l->waits = l->wakes = l->woken = 5001;
-	l->wait = fix_hist(99999, 5001);	/* two ahead of each: 49,999 ns a turn */
+	l->wait = fix_hist(98000, 5001);	/* two ahead of each: 49 µs a turn */
 	add_edge(l, 11, 12, 1667);
 	add_edge(l, 12, 13, 1667);
 	add_edge(l, 13, 11, 1667);
 }
 
 static void fewer_turns(struct summary *s) { s->lock[0].waits = 4999; }
-static void longer_turns(struct summary *s) { s->lock[0].wait = fix_hist(100000, 5001); }
+static void longer_turns(struct summary *s) { s->lock[0].wait = fix_hist(104000, 5001); }
 static void two_threads(struct summary *s) { s->lock[0].nedge = 2; }
 
 static void much_running(struct summary *s)
@@ -227,7 +227,7 @@ static void convoy_rule(void **state)
 {
 	static const struct fix_knob knobs[] = {
 		{ "4,999 waits", fewer_turns },
-		{ "turns of 50 µs", longer_turns },
+		{ "turns of 52 µs", longer_turns },
 		{ "two threads with turns of 100 µs", two_threads },
 		{ "waiting under a fifth", much_running },
 		{ "over 10 % timeouts", many_timeouts },
@@ -249,7 +249,7 @@ static void turns_decide_between_convoy_and_contention(void **state)
 	fix_quiet(&s);
 	convoy(&s);
 	assert_null(fix_judge(&s, "contended-lock"));
-	s.lock[0].wait = fix_hist(100000, 5001);
+	s.lock[0].wait = fix_hist(104000, 5001);
 	assert_non_null(fix_judge(&s, "contended-lock"));
 	summary_release(&s);
 }

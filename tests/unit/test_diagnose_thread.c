@@ -39,26 +39,40 @@ static void short_lived_threads(void **state)
 	fix_still("short-lived-threads", short_lived, wait_mode);
 }
 
-/* --- thread-stack-churn: 200, a quarter of the cost, 3 % --- */
+/* --- thread-stack-churn: 200 unmapped, half of the threads, 3 % --- */
 
 static void stacks(struct summary *s)
 {
 	struct sum_threads *t = &s->threads;
 
-	t->created = 200;
-	t->cost = fix_hist(600000, 200);
-	t->stage[SUM_STAGE_STACK] = fix_hist(150000, 200);	/* 30 ms */
+	t->created = 400;
+	t->stage[SUM_STAGE_STACK] = fix_hist(50000, 400);	/* 20 ms */
+	t->way = FIX_ARRAY(2, struct sum_way);
+	t->nway = 2;
+	t->way[0].name = "rseq";
+	t->way[0].calls = 400;
+	t->way[1].name = "mmap";
+	t->way[1].calls = 200;
+	fix_call(s, "munmap", 1000, 50000);	/* 10 ms for 200 */
 }
 
-static void fewer_stacks(struct summary *s) { s->threads.stage[SUM_STAGE_STACK].count = 199; }
+static void fewer_unmapped(struct summary *s)
+{
+	s->syscall[0].calls = 199;
+	s->syscall[0].cpu_ns = 11 * MS;
+}
+
+static void more_from_the_cache(struct summary *s) { s->threads.created = 401; }
+static void none_mapped(struct summary *s) { s->threads.way[1].name = "mremap"; }
 static void other_stages(struct summary *s) { s->threads.cost.sum += MS; }
 static void more_cpu(struct summary *s) { s->sched.oncpu_ns += MS; }
 
 static void thread_stack_churn(void **state)
 {
 	static const struct fix_knob knobs[] = {
-		{ "199 stacks", fewer_stacks },
-		{ "less than a quarter of the cost", other_stages },
+		{ "199 unmapped", fewer_unmapped },
+		{ "less than half mapped anew", more_from_the_cache },
+		{ "none mapped anew", none_mapped },
 		{ "a cost under 3 %", more_cpu },
 		{ "wait mode", wait_mode },
 	};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * diag_slow_wakeup: 100 threads that work 1 ms each; all at once on one CPU,
+ * diag_slow_wakeup: 80 threads that work 10 ms each; all at once on one CPU,
  * where most wait long before they begin, or one after the other on all CPUs.
  */
 #include <sched.h>
 
 #include "diag.h"
 
-#define THREADS 100
+#define THREADS 80
 
 static void *work(void *arg)
 {
@@ -15,7 +15,7 @@ static void *work(void *arg)
 
 	do
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	while (!ts.tv_sec && ts.tv_nsec < 1000000);
+	while (!ts.tv_sec && ts.tv_nsec < 10000000);
 	return arg;
 }
 

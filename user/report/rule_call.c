@@ -280,24 +280,22 @@ static const char *const memory_calls[] = {
 /* Calls that a dynamic loader makes to map a program with a dozen libraries. */
 #define LOADER_CALLS 60
 
-/* Those of the memory calls that belong to threads' stacks. */
-static uint64_t stack_calls(const struct summary *s)
-{
-	uint64_t n = 0;
-	size_t i, j;
+/* And that a thread's stack costs: mmap, mprotect, madvise and munmap. */
+#define STACK_CALLS 4
 
-	for (i = 0; i < s->threads.nway; i++)
-		for (j = 0; j < ROWS(memory_calls); j++)
-			if (!strcmp(s->threads.way[i].name, memory_calls[j]))
-				n += s->threads.way[i].calls;
-	return n;
+/* Memory calls that others have to answer for. */
+static uint64_t spoken_for(const struct summary *s)
+{
+	const struct sum_syscall *exec = rule_call(s, "execve");
+
+	return (exec ? exec->calls : 0) * LOADER_CALLS + s->threads.created * STACK_CALLS;
 }
 
 /* Memory taken from the kernel and given back, again and again. */
 int rule_memory_churn(const struct rule *r, const struct summary *s, struct verdict *v)
 {
-	const struct sum_syscall *exec = rule_call(s, "execve"), *call, *worst = NULL;
-	uint64_t calls = 0, spoken_for = stack_calls(s) + (exec ? exec->calls : 0) * LOADER_CALLS;
+	const struct sum_syscall *call, *worst = NULL;
+	uint64_t all = 0, calls;
 	double cost = 0;
 	size_t i;
 
@@ -305,26 +303,25 @@ int rule_memory_churn(const struct rule *r, const struct summary *s, struct verd
 		call = rule_call(s, memory_calls[i]);
 		if (!call)
 			continue;
-		calls += call->calls;
+		all += call->calls;
 		cost += (double)call->cpu_ns;
 		if (!worst || call->cpu_ns > worst->cpu_ns)
 			worst = call;
 	}
-	if (!worst || calls <= spoken_for || calls - spoken_for < r->limit.count)
-		return 0;
-	cost *= rule_part((double)(calls - spoken_for), (double)calls);
-	if (!rule_worth(r, s, cost))
+	calls = all > spoken_for(s) ? all - spoken_for(s) : 0;
+	cost *= rule_part((double)calls, (double)all);
+	if (!worst || calls < r->limit.count || !rule_worth(r, s, cost))
 		return 0;
 	const struct sum_evidence evidence[] = {
-		{ "calls", (double)(calls - spoken_for) },
+		{ "calls", (double)calls },
 		{ "cost_ns", cost },
 		{ "cpu_part", rule_part(cost, rule_cpu_ns(s)) },
 	};
-	const struct rule_case c = { cost, calls - spoken_for, RULE_EVIDENCE(evidence), NULL };
+	const struct rule_case c = { cost, calls, RULE_EVIDENCE(evidence), NULL };
 
 	return verdict_add(v, r, &c, "memory is taken from the kernel and given back in %s calls, "
 			   "most time in %s: %s, %s of the CPU time used, and the page faults "
 			   "after it",
-			   units_count(calls - spoken_for).s, worst->name, units_time(cost).s,
+			   units_count(calls).s, worst->name, units_time(cost).s,
 			   units_percent(rule_part(cost, rule_cpu_ns(s))).s);
 }

@@ -12,20 +12,24 @@
 #define MOST_EDGES 64
 
 /*
- * What each waiter waits a turn: with n threads in the queue everyone waits for
- * n - 1 others, each of which holds the lock and hands it on.
+ * What a turn lasts: with n threads in the queue everyone waits for n - 1
+ * others, each of which holds the lock and hands it on. The median, since on a
+ * busy machine a few turns last as long as a preempted holder's time slice.
  */
 static double turn_ns(const struct sum_lock *l)
 {
 	size_t waiters = rule_waiters(l);
 
-	return (double)hist_mean(&l->wait) / (waiters > 2 ? (double)(waiters - 1) : 1);
+	return (double)hist_quantile(&l->wait, 0.5) / (waiters > 2 ? (double)(waiters - 1) : 1);
 }
 
-/* Waiting as a part of all that the threads wanted to do: wait here, or run. */
+/*
+ * Waiting as a part of waiting and running. Time on a run queue is left out:
+ * another load on the machine must not hide a lock.
+ */
 static double wait_part(const struct summary *s, const struct sum_lock *l)
 {
-	return rule_part((double)l->wait.sum, (double)l->wait.sum + rule_active_ns(s));
+	return rule_part((double)l->wait.sum, (double)l->wait.sum + rule_cpu_ns(s));
 }
 
 /* Common to contended-lock and convoy: a lock, waited for much, and not by timeout. */

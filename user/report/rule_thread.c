@@ -2,6 +2,8 @@
 /* Rules over the making of threads and over the CPU they get. */
 #include "report/rule.h"
 
+#include <string.h>
+
 #include "stats/units.h"
 
 /* Creation and end of all threads against all that the threads wanted to run. */
@@ -35,28 +37,46 @@ int rule_short_lived_threads(const struct rule *r, const struct summary *s, stru
 			   units_time(cost).s);
 }
 
-/* Stacks mapped and unmapped for each thread instead of taken from the cache. */
+/* Calls of @name that creating threads made on the way. */
+static uint64_t way_calls(const struct summary *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->threads.nway; i++)
+		if (!strcmp(s->threads.way[i].name, name))
+			return s->threads.way[i].calls;
+	return 0;
+}
+
+/*
+ * Stacks mapped and unmapped for each thread instead of taken from the cache.
+ * The unmapping, which frees the pages and is most of it, falls to whoever
+ * joins and is in no stage: it is taken from the calls.
+ */
 int rule_thread_stack_churn(const struct rule *r, const struct summary *s, struct verdict *v)
 {
 	const struct sum_threads *t = &s->threads;
-	const double cost = (double)t->stage[SUM_STAGE_STACK].sum;
-	const double part = rule_part(cost, (double)t->cost.sum);
+	const struct sum_syscall *unmap = rule_call(s, "munmap");
+	const uint64_t mapped = way_calls(s, "mmap");
+	const uint64_t freed = !unmap ? 0 : unmap->calls < mapped ? unmap->calls : mapped;
+	const double cost = (double)t->stage[SUM_STAGE_STACK].sum +
+			    (double)freed * rule_call_ns(s, "munmap");
 	const struct sum_evidence evidence[] = {
 		{ "created", (double)t->created },
-		{ "stack_ns", cost },
-		{ "stack_p50_ns", (double)hist_quantile(&t->stage[SUM_STAGE_STACK], 0.5) },
-		{ "cost_ns", (double)t->cost.sum },
-		{ "stack_part", part },
+		{ "mapped", (double)mapped },
+		{ "unmapped", (double)freed },
+		{ "cost_ns", cost },
+		{ "cpu_part", rule_part(cost, rule_cpu_ns(s)) },
 	};
-	const struct rule_case c = { cost, t->created, RULE_EVIDENCE(evidence), NULL };
+	const struct rule_case c = { cost, mapped, RULE_EVIDENCE(evidence), NULL };
 
-	if (t->stage[SUM_STAGE_STACK].count < r->limit.count || part < r->limit.part ||
+	if (freed < r->limit.count || (double)mapped < r->limit.part * (double)t->created ||
 	    !rule_worth(r, s, cost))
 		return 0;
-	return verdict_add(v, r, &c, "mapping stacks is %s of what %s threads cost: %s (median) "
-			   "for each, %s in all", units_percent(part).s, units_count(t->created).s,
-			   units_time((double)hist_quantile(&t->stage[SUM_STAGE_STACK], 0.5)).s,
-			   units_time(cost).s);
+	return verdict_add(v, r, &c, "%s of %s new threads had their stack mapped anew, and as "
+			   "many were unmapped: %s, %s of the CPU time used",
+			   units_count(mapped).s, units_count(t->created).s, units_time(cost).s,
+			   units_percent(rule_part(cost, rule_cpu_ns(s))).s);
 }
 
 /* New threads that wait for a CPU before their first instruction. */

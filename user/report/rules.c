@@ -201,8 +201,8 @@ const struct rule rule_table[] = {
 		.needs = SUM_THREADS | SUM_SYSCALLS,
 		.exact = true,
 		.limit = {
-			.count = 200,
-			.part = 0.25,	/* from the cache the stage is next to nothing */
+			.count = 200,	/* stacks unmapped: a pool made once frees none */
+			.part = 0.5,	/* of the threads: the cache serves the others */
 			.cost = 0.03,
 		},
 		.judge = rule_thread_stack_churn,
