@@ -100,11 +100,11 @@ __attribute__((unused)) static void fixture_threads(struct summary *s)
 		*r = (struct sum_thread){
 			.tid = (pid_t)(4211 + i), .tgid = 4210, .parent = 4210, .exited = i > 1,
 			.created = i > 0, .is_process = i == 3, .start_ns = 1200000 * i,
-			.lifetime_ns = 2410000000u >> i, .calls = 40120u >> i,
-			.futex_calls = 20022u >> i, .futex_wait_ns = 1200000000u >> i,
-			.oncpu_ns = 802000000u >> i, .runnable_ns = 21000000u >> i,
-			.blocked_ns = 1588000000u >> i, .voluntary = 20001u >> i,
-			.involuntary = 112u >> i,
+			.lifetime_ns = 2410000000u >> (i & 31), .calls = 40120u >> (i & 31),
+			.futex_calls = 20022u >> (i & 31), .futex_wait_ns = 1200000000u >> (i & 31),
+			.oncpu_ns = 802000000u >> (i & 31), .runnable_ns = 21000000u >> (i & 31),
+			.blocked_ns = 1588000000u >> (i & 31), .voluntary = 20001u >> (i & 31),
+			.involuntary = 112u >> (i & 31),
 		};
 		snprintf(r->comm, sizeof(r->comm), i ? "worker-%u" : "orders", (unsigned int)i & 63);
 		for (j = 0; i && j < SUM_STAGES; j++)
@@ -120,8 +120,8 @@ __attribute__((unused)) static void fixture_lock(struct sum_lock *l, size_t i)
 	*l = (struct sum_lock){
 		.addr = i ? 0x7f3a6c000b60 + i * 64 : 0x55d1a40c4080, .tgid = 4210, .comm = "orders",
 		.kind = i == 2 ? SUM_LOCK_JOIN : i == 1 ? SUM_LOCK_SHARED : SUM_LOCK_PRIVATE,
-		.waits = 40100u >> (2 * i), .blocked = 31002u >> (2 * i), .eagain = i ? 0 : 211,
-		.wakes = 40311u >> (2 * i), .woken = 40100u >> (2 * i), .wasted_wakes = i ? 0 : 1204,
+		.waits = 40100u >> (2 * (i & 15)), .blocked = 31002u >> (2 * (i & 15)), .eagain = i ? 0 : 211,
+		.wakes = 40311u >> (2 * (i & 15)), .woken = 40100u >> (2 * (i & 15)), .wasted_wakes = i ? 0 : 1204,
 		.timeouts = i == 1 ? 31 : 0, .samples = 512, .holder = 4212,
 		.nedge = i ? 1 : 5, .nsite = i ? 0 : 2,
 	};

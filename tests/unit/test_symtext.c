@@ -55,7 +55,8 @@ static void test_maps_lines(void **state)
 static void test_maps_nonsense(void **state)
 {
 	static const char *const bad[] = {
-		"\n", "x", "1-2", "1-2 r", "1-2 r-xp", "1-2 r-xp 0", "1-2 r-xp 0 1", "1-2 r-xp 0 1:",
+		"\n", "x", "1-2", "1-2 r", "1-2 r-xp", "1-2 r-xp 0", "1-2 r-xp 0 1",
+		"1-2 r-xp 0 1:",
 		"1-2 r-xp 0 1:2", "1-2 r-xp 0 1:2 ", "1-2 r-xp 0 1:2 x", "2-1 r-xp 0 1:2 3",
 		"1-1 r-xp 0 1:2 3", "-2 r-xp 0 1:2 3", "11111111111111111-2 r-xp 0 1:2 3",
 		"1-2 r-xp 0 111111111:2 3", "1-2 r-xp 0 1:2 99999999999999999999",
@@ -131,7 +132,8 @@ static void test_rust_v0(void **state)
 		{ "_RINvC1a1fAhj4_E", "a::f::<[u8; 4]>" },
 	};
 	static const char *const bad[] = {
-		"_R", "_RN", "_RNv", "_RNvC", "_RNvC9x", "main", "_ZN3foo3barE", "_RB_", "_RNvB_3foo",
+		"_R", "_RN", "_RNv", "_RNvC", "_RNvC9x",
+		"main", "_ZN3foo3barE", "_RB_", "_RNvB_3foo",
 		"_RINvC1a1f", "_RINvC1a1fK_E", "_RNvC99999999999999999999999x", "_Rabc",
 	};
 	char out[256];

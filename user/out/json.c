@@ -24,6 +24,13 @@ static void newline(struct json *j, unsigned int depth)
 		buf_adds(&j->buf, "  ");
 }
 
+/* Whether what is inside the level that is open starts lines. */
+static bool has_lines(const struct json *j)
+{
+	return j->depth <= (j->level[j->depth - 1].close == ']' ? JSON_ELEMENT_LINES
+								 : JSON_MEMBER_LINES);
+}
+
 /* What stands before each value: comma, line, key. */
 static void begin(struct json *j, const char *key)
 {
@@ -32,7 +39,7 @@ static void begin(struct json *j, const char *key)
 		if (j->level[j->depth - 1].any)
 			buf_addc(&j->buf, ',');
 		j->level[j->depth - 1].any = true;
-		if (j->depth <= JSON_LINES)
+		if (has_lines(j))
 			newline(j, j->depth);
 		else if (j->buf.len && j->buf.data[j->buf.len - 1] == ',')
 			buf_addc(&j->buf, ' ');
@@ -64,9 +71,12 @@ void json_array(struct json *j, const char *key)
 
 void json_end(struct json *j)
 {
+	bool lines;
+
 	assert(j->depth);
+	lines = has_lines(j);
 	j->depth--;
-	if (j->level[j->depth].any && j->depth < JSON_LINES)
+	if (j->level[j->depth].any && lines)
 		newline(j, j->depth);
 	buf_addc(&j->buf, j->level[j->depth].close);
 }

@@ -4,9 +4,9 @@
 
 /*
  * A writer of JSON (RFC 8259). Keys are ours and go out as they are; values
- * that are strings go through escape_json. Values at a depth of up to
- * JSON_LINES start a line of their own, so the rows of a table are lines.
- * What nests wrongly is a bug of the caller and asserted.
+ * that are strings go through escape_json. Members of
+ * the outer objects and elements of the outer arrays start a line of their own,
+ * so the rows of a table are lines. What nests wrongly is a bug of the caller and asserted.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,9 @@
 #include "out/outstream.h"
 
 #define JSON_DEPTH 16
-#define JSON_LINES 2
+/* Depth down to which members, and elements, start a line. */
+#define JSON_MEMBER_LINES 2
+#define JSON_ELEMENT_LINES 3
 
 struct json {
 	struct out_stream *out;

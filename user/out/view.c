@@ -117,6 +117,18 @@ void view_put(struct view *v, const char *text, size_t len)
 	out_write(v->out, text, len);
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == VIEW_GLUE[0];
+}
+
+static size_t without_blanks(const char *s, size_t n)
+{
+	while (n && is_blank(s[n - 1]))
+		n--;
+	return n;
+}
+
 /* Bytes of the next line: up to the last blank that fits, or as much as fits. */
 static size_t line_fit(const char *s, size_t n, size_t columns)
 {
@@ -152,9 +164,9 @@ void view_wrap(struct view *v, unsigned int indent, const char *label, enum view
 		size_t room = v->width > used ? v->width - used : 1;
 		size_t n = line_fit(text->data + at, text->len - at, room);
 
-		view_put(v, text->data + at, n);
+		view_put(v, text->data + at, without_blanks(text->data + at, n));
 		at += n;
-		while (at < text->len && text->data[at] == ' ')
+		while (at < text->len && is_blank(text->data[at]))
 			at++;
 		if (at < text->len) {
 			out_putc(v->out, '\n');

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "out_text.h"
+
+#include "json_check.h"
+#include "out/json.h"
+
+static void assert_json(const struct buf *text)
+{
+	size_t where;
+
+	if (!json_check(text->data, text->len, &where))
+		fail_msg("no JSON from byte %zu on: %.80s", where, text->data + where);
+}
+
+static void the_judge_judges(void **state)
+{
+	static const char *const good[] = { "{}", "[1,-2.5,\"a\\u00e9\",true,false,null]\n", "{\"a\":[{}]}" };
+	static const char *const bad[] = {
+		"", "{", "[1,]", "{\"a\" 1}", "[01]", "[1.]", "[NaN]", "[inf]", "\"\xff\"", "\"\n\"",
+		"\"\\x\"", "[1] 2", "{a:1}", "\"\\u12g4\"", "[--1]",
+	};
+	size_t i, where;
+
+	(void)state;
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++)
+		assert_true(json_check(good[i], strlen(good[i]), &where));
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_false(json_check(bad[i], strlen(bad[i]), &where));
+}
+
+static void any_summary_is_json(void **state)
+{
+	static void (*const fill[])(struct summary *) = { fixture_rich, fixture_hostile, fixture_huge };
+	const struct out_opts opts = OUT_OPTS_INIT;
+	struct summary s;
+	struct buf text;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		fill[i](&s);
+		out_text("json", &s, &opts, &text);
+		assert_json(&text);
+		assert_harmless(&text);
+		buf_release(&text);
+		summary_release(&s);
+	}
+	fixture_empty(&s, SUM_WAIT, 0);
+	out_text("json", &s, &opts, &text);
+	assert_json(&text);
+	assert_non_null(strstr(text.data, "\"command\": null"));
+	assert_non_null(strstr(text.data, "\"exit\": null"));
+	assert_non_null(strstr(text.data, "\"ns_per_syscall\": null"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+/* The contract's names and a value of each kind, as text: others read them. */
+static void the_contract_is_kept(void **state)
+{
+	static const char *const parts[] = {
+		"\"schema\": \"tracer.summary/1\"", "\"tracer\": \"0.1.0\"",
+		"\"code\": 3,", "\"mode\": \"exact\"",
+		"\"duration_ns\": 2413000000", "\"id\": \"contended-lock\"",
+		"\"evidence\": {\"wait_ns\": 1290000000, \"share\": 0.535}",
+		"\"created\": 1200", "\"cost_ns\": {", "\"stages\": [", "\"name\": \"stack\"",
+		"\"by_thread\": [", "\"lifetime_ns\":", "\"addr\": \"0x55d1a40c4080\"",
+		"\"symbol\": \"queue_lock\"", "\"kind\": \"private\"", "\"waits\": 40100",
+		"\"wasted_wakes\": 1204", "\"wait_ns\": {",
+		"{\"waker\": 4212, \"waiter\": 4213, \"count\": 20040", "\"site\": [{\"ip\":",
+		"\"futex\": {", "\"eagain\": 211", "\"writers\": [4301]", "\"readers\": [4302]",
+		"\"chunks_written\": 100003", "\"chunk_bytes\": {", "\"writer_blocked_ns\": 1213000000",
+		"\"futex_per_chunk\": 2,", "\"by_errno\": {\"EAGAIN\": 231, \"ETIMEDOUT\": 11}",
+		"\"by_errno\": {\"ERESTARTSYS\": 3}", "\"ns_per_syscall\": 212",
+		"\"ring_full\": 1200", "\"total\": 1201", "\"sched\": {", "\"line\": 88",
+	};
+	const struct out_opts opts = OUT_OPTS_INIT;
+	struct summary s;
+	struct buf text;
+	size_t i;
+
+	(void)state;
+	fixture_rich(&s);
+	out_text("json", &s, &opts, &text);
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (!strstr(text.data, parts[i]))
+			fail_msg("not there: %s", parts[i]);
+	buf_release(&text);
+	s.exit_signal = 9;
+	out_text("json", &s, &opts, &text);
+	assert_non_null(strstr(text.data, "\"code\": null,\n    \"signal\": 9\n"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+/* What is shown is an affair of the tables; --json has it all. */
+static void options_change_nothing(void **state)
+{
+	const struct out_opts none = { .rows = 1, .sort = OUT_SORT_NAME };
+	const struct out_opts all = { .threads = true, .stacks = true };
+	struct summary s;
+	struct buf a, b;
+
+	(void)state;
+	fixture_rich(&s);
+	out_text("json", &s, &none, &a);
+	out_text("json", &s, &all, &b);
+	assert_string_equal(a.data, b.data);
+	buf_release(&a);
+	buf_release(&b);
+	summary_release(&s);
+}
+
+static void reals_are_decimal_or_null(void **state)
+{
+	static const struct { double v; const char *text; } rows[] = {
+		{ 0, "0" }, { 1, "1" }, { -1, "-1" }, { 0.5, "0.5" }, { 2.0, "2" }, { 0.535, "0.535" },
+		{ 0.9999999, "1" }, { -0.25, "-0.25" }, { 1e15, "1000000000000000" }, { 0.000001, "0.000001" },
+		{ 1e300, "null" }, { __builtin_inf(), "null" }, { __builtin_nan(""), "null" },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct out_stream o;
+		struct err err = { 0 };
+		struct json j;
+
+		assert_int_equal(out_stream_open(&o, "/dev/null", &err), 0);
+		json_init(&j, &o);
+		json_real(&j, NULL, rows[i].v);
+		assert_string_equal(j.buf.data, rows[i].text);
+		assert_int_equal(json_finish(&j), 0);
+		assert_int_equal(out_stream_close(&o, &err), 0);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_judge_judges),
+		cmocka_unit_test(any_summary_is_json),
+		cmocka_unit_test(the_contract_is_kept),
+		cmocka_unit_test(options_change_nothing),
+		cmocka_unit_test(reals_are_decimal_or_null),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

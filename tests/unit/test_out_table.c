@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "out_text.h"
+
+#include "out/view.h"
+
+#define GOLDEN "tests/golden/summary-%u%s.txt"
+
+static void print(const struct summary *s, unsigned int width, size_t rows, struct buf *text)
+{
+	const struct out_opts opts = { .rows = rows, .width = width, .color = OUT_COLOR_NEVER,
+				       .charset = OUT_CHARSET_UTF8 };
+
+	out_text("table", s, &opts, text);
+}
+
+/* Lines, and the widest of them in columns; @why is for the message. */
+static size_t lines_of(const struct buf *text, size_t *widest)
+{
+	const char *p = text->data, *end = text->data + text->len;
+	size_t n = 0;
+
+	*widest = 0;
+	while (p && p < end) {
+		const char *nl = memchr(p, '\n', (size_t)(end - p));
+		size_t len = nl ? (size_t)(nl - p) : (size_t)(end - p);
+		size_t w = utf8_width(p, len);
+
+		assert_non_null(nl);
+		if (len && p[len - 1] == ' ')
+			fail_msg("a line ends with a blank: %.*s", (int)len, p);
+		*widest = w > *widest ? w : *widest;
+		p = nl + 1;
+		n++;
+	}
+	return n;
+}
+
+/* TRACER_GOLDEN=update writes what should then be read with open eyes. */
+static void compare(const char *path, const struct buf *text)
+{
+	struct buf want = BUF_INIT;
+	const char *mode = getenv("TRACER_GOLDEN");
+
+	if (mode && !strcmp(mode, "update")) {
+		FILE *f = fopen(path, "w");
+
+		assert_non_null(f);
+		assert_int_equal(fwrite(text->data, 1, text->len, f), text->len);
+		assert_int_equal(fclose(f), 0);
+	}
+	if (io_read_file(path, &want, 1 << 20))
+		fail_msg("%s: cannot be read (run from the top of the tree)", path);
+	if (want.len != text->len || memcmp(want.data, text->data, want.len) != 0)
+		fail_msg("%s differs from what is printed now:\n%s", path, text->data);
+	buf_release(&want);
+}
+
+static void the_tables_are_those_of_the_golden_files(void **state)
+{
+	static const unsigned int widths[] = { 80, 140 };
+	struct summary s;
+	struct buf text;
+	char path[64];
+	size_t i;
+
+	(void)state;
+	fixture_rich(&s);
+	for (i = 0; i < 2; i++) {
+		print(&s, widths[i], OUT_ROWS_DEFAULT, &text);
+		snprintf(path, sizeof(path), GOLDEN, widths[i], "");
+		compare(path, &text);
+		buf_release(&text);
+	}
+	out_text("table", &s, &(struct out_opts){ .width = 80, .charset = OUT_CHARSET_ASCII,
+						  .threads = true, .stacks = true,
+						  .sort = OUT_SORT_NAME }, &text);
+	snprintf(path, sizeof(path), GOLDEN, 80, "-all-ascii");
+	compare(path, &text);
+	for (i = 0; i < text.len; i++)
+		assert_in_range((unsigned char)text.data[i], '\n', '~');
+	buf_release(&text);
+	summary_release(&s);
+}
+
+static void every_width_is_kept(void **state)
+{
+	static void (*const fill[])(struct summary *) = { fixture_rich, fixture_hostile, fixture_huge };
+	static const size_t rows[] = { 0, 1, 2, OUT_ROWS_DEFAULT, 100 };
+	unsigned int width;
+	size_t i, k, widest;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		struct summary s;
+
+		fill[i](&s);
+		for (k = 0; k < 5; k++) {
+			for (width = 80; width <= 200; width += 1 + width / 9) {
+				struct buf text;
+
+				print(&s, width, rows[k], &text);
+				lines_of(&text, &widest);
+				if (widest > width)
+					fail_msg("summary %zu, %zu rows: %zu columns of %u:\n%s", i,
+						 rows[k], widest, width, text.data);
+				buf_release(&text);
+			}
+		}
+		summary_release(&s);
+	}
+}
+
+static void hostile_names_are_shown_and_do_nothing(void **state)
+{
+	const struct out_opts opts = { .threads = true, .stacks = true, .width = 120,
+				       .charset = OUT_CHARSET_UTF8 };
+	struct summary s;
+	struct buf text;
+
+	(void)state;
+	fixture_hostile(&s);
+	out_text("table", &s, &opts, &text);
+	assert_harmless(&text);
+	assert_non_null(strstr(text.data, "\\e]0;owned\\x07"));
+	assert_non_null(strstr(text.data, "<script>"));
+	assert_non_null(strstr(text.data, "\\u{202e}"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+static void colour_is_for_those_who_want_it(void **state)
+{
+	struct summary s;
+	struct buf plain, colour;
+	size_t i, n = 0;
+
+	(void)state;
+	fixture_rich(&s);
+	print(&s, 100, 10, &plain);
+	assert_null(memchr(plain.data, 0x1b, plain.len));
+	out_text("table", &s, &(struct out_opts){ .rows = 10, .width = 100, .color = OUT_COLOR_ALWAYS,
+						  .charset = OUT_CHARSET_UTF8 }, &colour);
+	/* Without its colours it is the plain text. */
+	for (i = 0; i < colour.len; i++) {
+		if (colour.data[i] == 0x1b)
+			i += strcspn(colour.data + i, "m");
+		else
+			colour.data[n++] = colour.data[i];
+	}
+	assert_true(n < colour.len);
+	assert_int_equal(n, plain.len);
+	assert_memory_equal(colour.data, plain.data, n);
+	buf_release(&plain);
+	buf_release(&colour);
+	/* A memory file is no terminal. */
+	out_text("table", &s, &(struct out_opts){ .rows = 10 }, &plain);
+	assert_null(memchr(plain.data, 0x1b, plain.len));
+	buf_release(&plain);
+	summary_release(&s);
+}
+
+static void rows_are_limited_and_the_rest_is_counted(void **state)
+{
+	struct summary s;
+	struct buf text;
+	size_t widest, few, many;
+
+	(void)state;
+	fixture_empty(&s, SUM_EXACT, SUM_FUTEX);
+	fixture_locks(&s, 100);
+	print(&s, 100, 10, &text);
+	few = lines_of(&text, &widest);
+	assert_non_null(strstr(text.data, "… 90 more (-n 0 shows all)"));
+	buf_release(&text);
+	print(&s, 100, 0, &text);
+	many = lines_of(&text, &widest);
+	assert_null(strstr(text.data, "(-n 0"));
+	assert_true(many >= few + 90);
+	buf_release(&text);
+	print(&s, 100, 100, &text);
+	assert_null(strstr(text.data, "(-n 0"));
+	buf_release(&text);
+	print(&s, 100, 1, &text);
+	assert_non_null(strstr(text.data, "… 99 more"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+static void an_empty_summary_says_so(void **state)
+{
+	struct summary s;
+	struct buf text;
+	size_t widest;
+
+	(void)state;
+	fixture_empty(&s, SUM_WAIT, 0x1f);
+	print(&s, 80, 10, &text);
+	lines_of(&text, &widest);
+	assert_non_null(strstr(text.data, "pid 4210"));
+	assert_non_null(strstr(text.data, "nothing waited"));
+	assert_non_null(strstr(text.data, "only calls that blocked are counted"));
+	assert_null(strstr(text.data, "LOST"));
+	buf_release(&text);
+	summary_release(&s);
+	/* What was not collected has no section. */
+	fixture_empty(&s, SUM_WAIT, SUM_PIPES);
+	print(&s, 80, 10, &text);
+	assert_non_null(strstr(text.data, "PIPES"));
+	assert_null(strstr(text.data, "LOCKS"));
+	assert_null(strstr(text.data, "SYSTEM CALLS"));
+	assert_null(strstr(text.data, "SCHEDULING"));
+	assert_null(strstr(text.data, "THREADS"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+static void the_ledger_is_printed_when_it_is_not_empty(void **state)
+{
+	struct summary s;
+	struct buf text;
+
+	(void)state;
+	fixture_empty(&s, SUM_EXACT, SUM_SCHED);
+	s.loss.stacks = s.loss.total = 7;
+	print(&s, 80, 10, &text);
+	assert_non_null(strstr(text.data, "LOST"));
+	assert_non_null(strstr(text.data, "7 stacks could not be read"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+/* The first call of the table for each order, by what the fixture holds. */
+static void calls_are_sorted_as_asked(void **state)
+{
+	static const char *const first[OUT_SORTS] = {
+		[OUT_SORT_TIME] = "futex", [OUT_SORT_CPU] = "futex", [OUT_SORT_CALLS] = "read",
+		[OUT_SORT_ERRORS] = "futex", [OUT_SORT_MEAN] = "wait4", [OUT_SORT_P50] = "wait4",
+		[OUT_SORT_P99] = "wait4", [OUT_SORT_MAX] = "wait4", [OUT_SORT_NAME] = "clone3",
+		[OUT_SORT_NOTHING] = "read",
+	};
+	struct summary s;
+	struct buf text;
+	unsigned int i;
+
+	(void)state;
+	fixture_rich(&s);
+	for (i = 0; i < OUT_SORTS; i++) {
+		const struct out_opts opts = { .rows = 1, .width = 80, .sort = (enum out_sort)i,
+					       .charset = OUT_CHARSET_UTF8 };
+		char *head, *row, *end;
+
+		out_text("table", &s, &opts, &text);
+		head = strstr(text.data, "% time");
+		assert_non_null(head);
+		row = strchr(head, '\n') + 1;
+		end = strchr(row, '\n');
+		*end = '\0';
+		assert_string_equal(strrchr(row, ' ') + 1, first[i]);
+		buf_release(&text);
+	}
+	summary_release(&s);
+}
+
+static void environment_decides_where_nothing_else_does(void **state)
+{
+	const struct out_opts opts = OUT_OPTS_INIT;
+	struct out_stream o = { .fd = -1 };
+	struct summary s;
+	struct view v;
+
+	(void)state;
+	summary_init(&s);
+	setenv("COLUMNS", "123", 1);
+	setenv("LC_ALL", "C", 1);
+	setenv("LANG", "en_US.UTF-8", 1);
+	view_init(&v, &s, &opts, &o);
+	assert_int_equal(v.width, 123);
+	assert_true(v.ascii);
+	assert_false(v.color);
+	setenv("COLUMNS", "junk", 1);
+	setenv("LC_ALL", "", 1);
+	unsetenv("LC_CTYPE");
+	view_init(&v, &s, &opts, &o);
+	assert_int_equal(v.width, 80);
+	assert_false(v.ascii);
+	unsetenv("COLUMNS");
+	unsetenv("LANG");
+	view_init(&v, &s, &opts, &o);
+	assert_true(v.ascii);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_tables_are_those_of_the_golden_files),
+		cmocka_unit_test(every_width_is_kept),
+		cmocka_unit_test(hostile_names_are_shown_and_do_nothing),
+		cmocka_unit_test(colour_is_for_those_who_want_it),
+		cmocka_unit_test(rows_are_limited_and_the_rest_is_counted),
+		cmocka_unit_test(an_empty_summary_says_so),
+		cmocka_unit_test(the_ledger_is_printed_when_it_is_not_empty),
+		cmocka_unit_test(calls_are_sorted_as_asked),
+		cmocka_unit_test(environment_decides_where_nothing_else_does),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
