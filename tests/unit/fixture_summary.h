@@ -17,7 +17,9 @@
 #define FIXTURE_TITLE "\x1b]0;owned\x07"
 #define FIXTURE_TAG "<script>alert(1)</script>"
 /* All that must not come through as it is: ESC, C1, bidi, bytes that are not UTF-8, CSV, JSON. */
-#define FIXTURE_EVIL "=1+1\"," FIXTURE_TITLE FIXTURE_TAG "\xc2\x9b" "31m\xe2\x80\xae\xff\n\r\t\\'é日本"
+#define FIXTURE_EVIL                                   \
+	"=1+1\"," FIXTURE_TITLE FIXTURE_TAG "\xc2\x9b" \
+	"31m\xe2\x80\xae\xff\n\r\t\\'é日本"
 
 __attribute__((unused)) static void *fixture_array(size_t n, size_t size)
 {
@@ -106,7 +108,8 @@ __attribute__((unused)) static void fixture_threads(struct summary *s)
 			.blocked_ns = 1588000000u >> (i & 31), .voluntary = 20001u >> (i & 31),
 			.involuntary = 112u >> (i & 31),
 		};
-		snprintf(r->comm, sizeof(r->comm), i ? "worker-%u" : "orders", (unsigned int)i & 63);
+		snprintf(r->comm, sizeof(r->comm), i ? "worker-%u" : "orders",
+			 (unsigned int)i & 63);
 		for (j = 0; i && j < SUM_STAGES; j++)
 			r->cost_ns += r->stage_ns[j] = stage[j] * (20 - i) / 10;
 	}
@@ -118,19 +121,31 @@ __attribute__((unused)) static void fixture_lock(struct sum_lock *l, size_t i)
 	struct sum_site *site;
 
 	*l = (struct sum_lock){
-		.addr = i ? 0x7f3a6c000b60 + i * 64 : 0x55d1a40c4080, .tgid = 4210, .comm = "orders",
-		.kind = i == 2 ? SUM_LOCK_JOIN : i == 1 ? SUM_LOCK_SHARED : SUM_LOCK_PRIVATE,
-		.waits = 40100u >> (2 * (i & 15)), .blocked = 31002u >> (2 * (i & 15)), .eagain = i ? 0 : 211,
-		.wakes = 40311u >> (2 * (i & 15)), .woken = 40100u >> (2 * (i & 15)), .wasted_wakes = i ? 0 : 1204,
-		.timeouts = i == 1 ? 31 : 0, .samples = 512, .holder = 4212,
-		.nedge = i ? 1 : 5, .nsite = i ? 0 : 2,
+		.addr = i ? 0x7f3a6c000b60 + i * 64 : 0x55d1a40c4080,
+		.tgid = 4210,
+		.comm = "orders",
+		.kind = i == 2   ? SUM_LOCK_JOIN
+			: i == 1 ? SUM_LOCK_SHARED
+				 : SUM_LOCK_PRIVATE,
+		.waits = 40100u >> (2 * (i & 15)),
+		.blocked = 31002u >> (2 * (i & 15)),
+		.eagain = i ? 0 : 211,
+		.wakes = 40311u >> (2 * (i & 15)),
+		.woken = 40100u >> (2 * (i & 15)),
+		.wasted_wakes = i ? 0 : 1204,
+		.timeouts = i == 1 ? 31 : 0,
+		.samples = 512,
+		.holder = 4212,
+		.nedge = i ? 1 : 5,
+		.nsite = i ? 0 : 2,
 	};
 	l->symbol = i < 3 && symbol[i] ? fixture_str(symbol[i]) : NULL;
 	l->module = l->symbol ? fixture_str("/opt/orders/bin/orders") : NULL;
 	fixture_hist(&l->wait, l->waits, 31000 << (i & 7));
 	FIXTURE_ARRAY(l->edge, l->nedge);
 	for (i = 0; i < l->nedge; i++) {
-		l->edge[i] = (struct sum_edge){ .waker = (pid_t)(4212 + i), .waiter = (pid_t)(4213 - i),
+		l->edge[i] = (struct sum_edge){ .waker = (pid_t)(4212 + i),
+						.waiter = (pid_t)(4213 - i),
 						.count = 20040u >> i };
 		snprintf(l->edge[i].waker_comm, SUM_COMM, "worker-%u", (unsigned int)(i + 1) & 63);
 		snprintf(l->edge[i].waiter_comm, SUM_COMM, "worker-%u", (unsigned int)(i + 2) & 63);
@@ -139,16 +154,26 @@ __attribute__((unused)) static void fixture_lock(struct sum_lock *l, size_t i)
 		return;
 	FIXTURE_ARRAY(l->site, l->nsite);
 	site = &l->site[0];
-	*site = (struct sum_site){ .nframe = 6, .samples = 401, .waits = 31400, .wait_ns = 940000000 };
+	*site = (struct sum_site){
+		.nframe = 6, .samples = 401, .waits = 31400, .wait_ns = 940000000
+	};
 	FIXTURE_ARRAY(site->frame, site->nframe);
-	fixture_frame(&site->frame[0], 0x7f3a6e08f117, "__lll_lock_wait", "/lib/x86_64-linux-gnu/libc.so.6", NULL, 0);
-	fixture_frame(&site->frame[1], 0x7f3a6e095c42, "pthread_mutex_lock", "/lib/x86_64-linux-gnu/libc.so.6", NULL, 0);
-	fixture_frame(&site->frame[2], 0x55d1a40bf3a1, "queue_pop", "/opt/orders/bin/orders", "/src/orders/queue.c", 88);
-	fixture_frame(&site->frame[3], 0x55d1a40c0010, "worker_main", "/opt/orders/bin/orders", "/src/orders/worker.c", 141);
-	fixture_frame(&site->frame[4], 0x7f3a6e0921c4, "start_thread", "/lib/x86_64-linux-gnu/libc.so.6", NULL, 0);
-	fixture_frame(&site->frame[5], 0x7f3a6e1128ac, "clone3", "/lib/x86_64-linux-gnu/libc.so.6", NULL, 0);
+	fixture_frame(&site->frame[0], 0x7f3a6e08f117, "__lll_lock_wait",
+		      "/lib/x86_64-linux-gnu/libc.so.6", NULL, 0);
+	fixture_frame(&site->frame[1], 0x7f3a6e095c42, "pthread_mutex_lock",
+		      "/lib/x86_64-linux-gnu/libc.so.6", NULL, 0);
+	fixture_frame(&site->frame[2], 0x55d1a40bf3a1, "queue_pop", "/opt/orders/bin/orders",
+		      "/src/orders/queue.c", 88);
+	fixture_frame(&site->frame[3], 0x55d1a40c0010, "worker_main", "/opt/orders/bin/orders",
+		      "/src/orders/worker.c", 141);
+	fixture_frame(&site->frame[4], 0x7f3a6e0921c4, "start_thread",
+		      "/lib/x86_64-linux-gnu/libc.so.6", NULL, 0);
+	fixture_frame(&site->frame[5], 0x7f3a6e1128ac, "clone3", "/lib/x86_64-linux-gnu/libc.so.6",
+		      NULL, 0);
 	site = &l->site[1];
-	*site = (struct sum_site){ .nframe = 1, .samples = 60, .waits = 4700, .wait_ns = 100000000 };
+	*site = (struct sum_site){
+		.nframe = 1, .samples = 60, .waits = 4700, .wait_ns = 100000000
+	};
 	FIXTURE_ARRAY(site->frame, site->nframe);
 	fixture_frame(&site->frame[0], 0x55d1a40bf4c8, NULL, "/opt/orders/bin/orders", NULL, 0);
 }
@@ -171,8 +196,14 @@ __attribute__((unused)) static void fixture_locks(struct summary *s, size_t n)
 __attribute__((unused)) static void fixture_end(struct sum_pipe_end *e, pid_t tid, const char *comm,
 						uint64_t blocked)
 {
-	*e = (struct sum_pipe_end){ .tid = tid, .tgid = tid, .chunks = 100003, .bytes = 100003,
-		.blocked_ns = blocked * 31000, .blocked = blocked, .eagain = 3, .futex_calls = 200006 };
+	*e = (struct sum_pipe_end){ .tid = tid,
+				    .tgid = tid,
+				    .chunks = 100003,
+				    .bytes = 100003,
+				    .blocked_ns = blocked * 31000,
+				    .blocked = blocked,
+				    .eagain = 3,
+				    .futex_calls = 200006 };
 	snprintf(e->comm, sizeof(e->comm), "%s", comm);
 	hist_add(&e->chunk_bytes, 1);
 }
@@ -186,11 +217,14 @@ __attribute__((unused)) static void fixture_pipes(struct summary *s)
 	FIXTURE_ARRAY(s->pipe, s->npipe);
 	for (i = 0; i < s->npipe; i++) {
 		p = &s->pipe[i];
-		*p = (struct sum_pipe){ .inode = 918272 + i, .nwriter = i == 2 ? 3 : 1, .nreader = 1 };
+		*p = (struct sum_pipe){ .inode = 918272 + i,
+					.nwriter = i == 2 ? 3 : 1,
+					.nreader = 1 };
 		FIXTURE_ARRAY(p->writer, p->nwriter);
 		FIXTURE_ARRAY(p->reader, 1);
 		fixture_end(&p->writer[0], 4301 + (pid_t)i, i ? "parse" : "gen", i ? 0 : 18231);
-		fixture_end(&p->reader[0], 4302 + (pid_t)i, i ? "pack" : "parse", i == 1 ? 40012 : 12);
+		fixture_end(&p->reader[0], 4302 + (pid_t)i, i ? "pack" : "parse",
+			    i == 1 ? 40012 : 12);
 	}
 	p = &s->pipe[0];
 	p->bytes = p->bytes_read = 1288490188;
@@ -260,9 +294,14 @@ __attribute__((unused)) static void fixture_sched(struct summary *s)
 		{ "page fault/other", 61, 2410000 },
 	};
 
-	s->sched = (struct sum_sched){ .oncpu_ns = 4212000000, .runnable_ns = 311000000,
-		.blocked_ns = 3618000000, .switches = 91234, .voluntary = 89321, .involuntary = 1913,
-		.migrations = 402, .nblock = 5 };
+	s->sched = (struct sum_sched){ .oncpu_ns = 4212000000,
+				       .runnable_ns = 311000000,
+				       .blocked_ns = 3618000000,
+				       .switches = 91234,
+				       .voluntary = 89321,
+				       .involuntary = 1913,
+				       .migrations = 402,
+				       .nblock = 5 };
 	fixture_hist(&s->sched.runq, 91234, 4100);
 	FIXTURE_ARRAY(s->sched.block, 5);
 	memcpy(s->sched.block, blocks, sizeof(blocks));
@@ -270,12 +309,18 @@ __attribute__((unused)) static void fixture_sched(struct summary *s)
 
 __attribute__((unused)) static void fixture_findings(struct summary *s)
 {
-	static const struct { const char *id, *text, *advice; } f[] = {
-		{ "contended-lock", "threads waited 1.29 s for queue_lock, 31 µs at the median, in 40,100 waits; 5 threads take turns",
+	static const struct { const char *id, *text, *advice;
+	} f[] = {
+		{ "contended-lock",
+		  "threads waited 1.29 s for queue_lock, 31 µs at the median, in 40,100 waits; 5 "
+		  "threads take turns",
 		  "hold it for less, or give each worker a queue of its own" },
-		{ "tiny-chunks", "parse (4302) sends 100,003 chunks of 1 B to pack (4303) and each costs 2.00 futex calls",
+		{ "tiny-chunks",
+		  "parse (4302) sends 100,003 chunks of 1 B to pack (4303) and each costs 2.00 "
+		  "futex calls",
 		  "collect some KiB before a write" },
-		{ "thread-churn", "1,200 threads lived 1.85 ms each and cost 35.7 µs each to make and end", NULL },
+		{ "thread-churn",
+		  "1,200 threads lived 1.85 ms each and cost 35.7 µs each to make and end", NULL },
 	};
 	static const struct sum_evidence e[] = { { "wait_ns", 1290000000 }, { "share", 0.535 } };
 	size_t i;
@@ -293,7 +338,8 @@ __attribute__((unused)) static void fixture_findings(struct summary *s)
 	}
 }
 
-__attribute__((unused)) static void fixture_command(struct summary *s, const char *const *argv, size_t n)
+__attribute__((unused)) static void fixture_command(struct summary *s, const char *const *argv,
+						    size_t n)
 {
 	size_t i;
 

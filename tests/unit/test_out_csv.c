@@ -112,7 +112,8 @@ static void figures_are_those_of_the_summary(void **state)
 	(void)state;
 	fixture_rich(&s);
 	out_text("csv", &s, &(struct out_opts){ .csv_table = "wakeups" }, &text);
-	assert_non_null(strstr(text.data, "0x55d1a40c4080,4210,4212,worker-1,4213,worker-2,20040\n"));
+	assert_non_null(strstr(text.data, "0x55d1a40c4080,4210,4212,worker-1,4213,worker-2,"
+					  "20040\n"));
 	buf_release(&text);
 	out_text("csv", &s, &(struct out_opts){ .csv_table = "errors" }, &text);
 	assert_string_equal(text.data, "syscall,errno,count\nfutex,EAGAIN,231\nfutex,ETIMEDOUT,11\n"
@@ -120,8 +121,9 @@ static void figures_are_those_of_the_summary(void **state)
 			    "restart_syscall,EINTR,1\n");
 	buf_release(&text);
 	out_text("csv", &s, &(struct out_opts){ .csv_table = "loss" }, &text);
-	assert_string_equal(text.data, "ring_full,map_full,recursion,unpaired,stacks,unknown,total\n"
-			    "1200,0,0,1,0,0,1201\n");
+	assert_string_equal(text.data, "ring_full,map_full,recursion,unpaired,stacks,unknown,"
+				       "total\n"
+				       "1200,0,0,1,0,0,1201\n");
 	buf_release(&text);
 	summary_release(&s);
 }

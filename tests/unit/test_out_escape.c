@@ -10,13 +10,26 @@
 
 static void utf8_takes_what_rfc_3629_allows(void **state)
 {
-	static const struct { const char *s; size_t n; unsigned int len; uint32_t cp; } rows[] = {
-		{ "a", 1, 1, 'a' }, { "\0", 1, 1, 0 }, { "é", 2, 2, 0xe9 }, { "日", 3, 3, 0x65e5 },
-		{ "😀", 4, 4, 0x1f600 }, { "\xf4\x8f\xbf\xbf", 4, 4, 0x10ffff },
-		{ "", 0, 0, 0 }, { "\x80", 1, 0, 0 }, { "\xff", 1, 0, 0 }, { "\xc3", 1, 0, 0 },
-		{ "\xc0\xaf", 2, 0, 0 }, { "\xc1\xbf", 2, 0, 0 }, { "\xe0\x80\xaf", 3, 0, 0 },
-		{ "\xed\xa0\x80", 3, 0, 0 }, { "\xf0\x80\x80\x80", 4, 0, 0 },
-		{ "\xf4\x90\x80\x80", 4, 0, 0 }, { "\xe6\x97", 2, 0, 0 }, { "\xe6\x41\xa5", 3, 0, 0 },
+	static const struct { const char *s; size_t n; unsigned int len; uint32_t cp;
+	} rows[] = {
+		{ "a", 1, 1, 'a' },
+		{ "\0", 1, 1, 0 },
+		{ "é", 2, 2, 0xe9 },
+		{ "日", 3, 3, 0x65e5 },
+		{ "😀", 4, 4, 0x1f600 },
+		{ "\xf4\x8f\xbf\xbf", 4, 4, 0x10ffff },
+		{ "", 0, 0, 0 },
+		{ "\x80", 1, 0, 0 },
+		{ "\xff", 1, 0, 0 },
+		{ "\xc3", 1, 0, 0 },
+		{ "\xc0\xaf", 2, 0, 0 },
+		{ "\xc1\xbf", 2, 0, 0 },
+		{ "\xe0\x80\xaf", 3, 0, 0 },
+		{ "\xed\xa0\x80", 3, 0, 0 },
+		{ "\xf0\x80\x80\x80", 4, 0, 0 },
+		{ "\xf4\x90\x80\x80", 4, 0, 0 },
+		{ "\xe6\x97", 2, 0, 0 },
+		{ "\xe6\x41\xa5", 3, 0, 0 },
 	};
 	size_t i;
 
@@ -49,9 +62,10 @@ static void utf8_round_trip(void **state)
 
 static void width_counts_columns(void **state)
 {
-	static const struct { const char *s; size_t width; } rows[] = {
-		{ "", 0 }, { "abc", 3 }, { "é", 1 }, { "e\xcc\x81", 1 }, { "日本", 4 }, { "😀", 2 },
-		{ "→ µ …", 5 }, { "\xff\xff", 2 }, { "▁█", 2 }, { "한글", 4 },
+	static const struct { const char *s; size_t width;
+	} rows[] = {
+		{ "", 0 },  { "abc", 3 },   { "é", 1 },        { "e\xcc\x81", 1 }, { "日本", 4 },
+		{ "😀", 2 }, { "→ µ …", 5 }, { "\xff\xff", 2 }, { "▁█", 2 },        { "한글", 4 },
 	};
 	size_t i, used;
 
@@ -105,7 +119,10 @@ static void terminal_text_is_visible(void **state)
 		{ "\xf3\xa0\x81\x81", "\\u{e0041}" }, { "\xef\xbb\xbf", "\\u{feff}" },
 	};
 	static const struct row ascii[] = {
-		{ "é", "\\u{e9}" }, { "😀", "\\u{1f600}" }, { "a→b", "a\\u{2192}b" }, { "\xff", "\\xff" },
+		{ "é", "\\u{e9}" },
+		{ "😀", "\\u{1f600}" },
+		{ "a→b", "a\\u{2192}b" },
+		{ "\xff", "\\xff" },
 	};
 
 	(void)state;
@@ -116,11 +133,17 @@ static void terminal_text_is_visible(void **state)
 static void json_text_is_rfc_8259(void **state)
 {
 	static const struct row rows[] = {
-		{ "", "" }, { "plain", "plain" }, { "a\"b\\c/", "a\\\"b\\\\c/" },
-		{ "\x1b]0;\x07", "\\u001b]0;\\u0007" }, { "\b\f\n\r\t", "\\b\\f\\n\\r\\t" },
-		{ "\x7f\xc2\x9b", "\\u007f\\u009b" }, { "é日😀", "é日😀" },
-		{ "\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd" }, { "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
-		{ "\xe2\x80\xae", "\\u202e" }, { "\xe2\x80\xa8", "\\u2028" },
+		{ "", "" },
+		{ "plain", "plain" },
+		{ "a\"b\\c/", "a\\\"b\\\\c/" },
+		{ "\x1b]0;\x07", "\\u001b]0;\\u0007" },
+		{ "\b\f\n\r\t", "\\b\\f\\n\\r\\t" },
+		{ "\x7f\xc2\x9b", "\\u007f\\u009b" },
+		{ "é日😀", "é日😀" },
+		{ "\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+		{ "\xe2\x80\xae", "\\u202e" },
+		{ "\xe2\x80\xa8", "\\u2028" },
 		{ "\xf3\xa0\x81\x81", "\\udb40\\udc41" },
 	};
 
@@ -131,12 +154,26 @@ static void json_text_is_rfc_8259(void **state)
 static void csv_fields_are_rfc_4180(void **state)
 {
 	static const struct row rows[] = {
-		{ "", "" }, { "plain", "plain" }, { "a,b", "\"a,b\"" }, { "say \"x\"", "\"say \"\"x\"\"\"" },
-		{ "a\nb", "a\\nb" }, { " lead", "\" lead\"" }, { "trail ", "\"trail \"" },
-		{ "=1+1", "'=1+1" }, { "+1", "'+1" }, { "-1", "'-1" }, { "@f", "'@f" },
-		{ "\t=x", "'\\t=x" }, { "\r=x", "'\\r=x" }, { "=a,b", "\"'=a,b\"" },
-		{ "=\"x\"", "\"'=\"\"x\"\"\"" }, { "＝1", "'＝1" }, { "a=1", "a=1" },
-		{ "\x1b]0;", "\"\\e]0;\"" }, { "# table x", "\"# table x\"" }, { "\xff", "\\xff" },
+		{ "", "" },
+		{ "plain", "plain" },
+		{ "a,b", "\"a,b\"" },
+		{ "say \"x\"", "\"say \"\"x\"\"\"" },
+		{ "a\nb", "a\\nb" },
+		{ " lead", "\" lead\"" },
+		{ "trail ", "\"trail \"" },
+		{ "=1+1", "'=1+1" },
+		{ "+1", "'+1" },
+		{ "-1", "'-1" },
+		{ "@f", "'@f" },
+		{ "\t=x", "'\\t=x" },
+		{ "\r=x", "'\\r=x" },
+		{ "=a,b", "\"'=a,b\"" },
+		{ "=\"x\"", "\"'=\"\"x\"\"\"" },
+		{ "＝1", "'＝1" },
+		{ "a=1", "a=1" },
+		{ "\x1b]0;", "\"\\e]0;\"" },
+		{ "# table x", "\"# table x\"" },
+		{ "\xff", "\\xff" },
 	};
 
 	(void)state;

@@ -14,9 +14,11 @@ static void assert_json(const struct buf *text)
 
 static void the_judge_judges(void **state)
 {
-	static const char *const good[] = { "{}", "[1,-2.5,\"a\\u00e9\",true,false,null]\n", "{\"a\":[{}]}" };
+	static const char *const good[] = { "{}", "[1,-2.5,\"a\\u00e9\",true,false,null]\n",
+					    "{\"a\":[{}]}" };
 	static const char *const bad[] = {
-		"", "{", "[1,]", "{\"a\" 1}", "[01]", "[1.]", "[NaN]", "[inf]", "\"\xff\"", "\"\n\"",
+		"",        "{",     "[1,]",  "{\"a\" 1}",   "[01]",
+		"[1.]",    "[NaN]", "[inf]", "\"\xff\"",    "\"\n\"",
 		"\"\\x\"", "[1] 2", "{a:1}", "\"\\u12g4\"", "[--1]",
 	};
 	size_t i, where;
@@ -30,7 +32,8 @@ static void the_judge_judges(void **state)
 
 static void any_summary_is_json(void **state)
 {
-	static void (*const fill[])(struct summary *) = { fixture_rich, fixture_hostile, fixture_huge };
+	static void (*const fill[])(struct summary *) = { fixture_rich, fixture_hostile,
+							  fixture_huge };
 	const struct out_opts opts = OUT_OPTS_INIT;
 	struct summary s;
 	struct buf text;
@@ -59,20 +62,42 @@ static void any_summary_is_json(void **state)
 static void the_contract_is_kept(void **state)
 {
 	static const char *const parts[] = {
-		"\"schema\": \"tracer.summary/1\"", "\"tracer\": \"0.1.0\"",
-		"\"code\": 3,", "\"mode\": \"exact\"",
-		"\"duration_ns\": 2413000000", "\"id\": \"contended-lock\"",
+		"\"schema\": \"tracer.summary/1\"",
+		"\"tracer\": \"0.1.0\"",
+		"\"code\": 3,",
+		"\"mode\": \"exact\"",
+		"\"duration_ns\": 2413000000",
+		"\"id\": \"contended-lock\"",
 		"\"evidence\": {\"wait_ns\": 1290000000, \"share\": 0.535}",
-		"\"created\": 1200", "\"cost_ns\": {", "\"stages\": [", "\"name\": \"stack\"",
-		"\"by_thread\": [", "\"lifetime_ns\":", "\"addr\": \"0x55d1a40c4080\"",
-		"\"symbol\": \"queue_lock\"", "\"kind\": \"private\"", "\"waits\": 40100",
-		"\"wasted_wakes\": 1204", "\"wait_ns\": {",
-		"{\"waker\": 4212, \"waiter\": 4213, \"count\": 20040", "\"site\": [{\"ip\":",
-		"\"futex\": {", "\"eagain\": 211", "\"writers\": [4301]", "\"readers\": [4302]",
-		"\"chunks_written\": 100003", "\"chunk_bytes\": {", "\"writer_blocked_ns\": 1213000000",
-		"\"futex_per_chunk\": 2,", "\"by_errno\": {\"EAGAIN\": 231, \"ETIMEDOUT\": 11}",
-		"\"by_errno\": {\"ERESTARTSYS\": 3}", "\"ns_per_syscall\": 212",
-		"\"ring_full\": 1200", "\"total\": 1201", "\"sched\": {", "\"line\": 88",
+		"\"created\": 1200",
+		"\"cost_ns\": {",
+		"\"stages\": [",
+		"\"name\": \"stack\"",
+		"\"by_thread\": [",
+		"\"lifetime_ns\":",
+		"\"addr\": \"0x55d1a40c4080\"",
+		"\"symbol\": \"queue_lock\"",
+		"\"kind\": \"private\"",
+		"\"waits\": 40100",
+		"\"wasted_wakes\": 1204",
+		"\"wait_ns\": {",
+		"{\"waker\": 4212, \"waiter\": 4213, \"count\": 20040",
+		"\"site\": [{\"ip\":",
+		"\"futex\": {",
+		"\"eagain\": 211",
+		"\"writers\": [4301]",
+		"\"readers\": [4302]",
+		"\"chunks_written\": 100003",
+		"\"chunk_bytes\": {",
+		"\"writer_blocked_ns\": 1213000000",
+		"\"futex_per_chunk\": 2,",
+		"\"by_errno\": {\"EAGAIN\": 231, \"ETIMEDOUT\": 11}",
+		"\"by_errno\": {\"ERESTARTSYS\": 3}",
+		"\"ns_per_syscall\": 212",
+		"\"ring_full\": 1200",
+		"\"total\": 1201",
+		"\"sched\": {",
+		"\"line\": 88",
 	};
 	const struct out_opts opts = OUT_OPTS_INIT;
 	struct summary s;
@@ -113,10 +138,21 @@ static void options_change_nothing(void **state)
 
 static void reals_are_decimal_or_null(void **state)
 {
-	static const struct { double v; const char *text; } rows[] = {
-		{ 0, "0" }, { 1, "1" }, { -1, "-1" }, { 0.5, "0.5" }, { 2.0, "2" }, { 0.535, "0.535" },
-		{ 0.9999999, "1" }, { -0.25, "-0.25" }, { 1e15, "1000000000000000" }, { 0.000001, "0.000001" },
-		{ 1e300, "null" }, { __builtin_inf(), "null" }, { __builtin_nan(""), "null" },
+	static const struct { double v; const char *text;
+	} rows[] = {
+		{ 0, "0" },
+		{ 1, "1" },
+		{ -1, "-1" },
+		{ 0.5, "0.5" },
+		{ 2.0, "2" },
+		{ 0.535, "0.535" },
+		{ 0.9999999, "1" },
+		{ -0.25, "-0.25" },
+		{ 1e15, "1000000000000000" },
+		{ 0.000001, "0.000001" },
+		{ 1e300, "null" },
+		{ __builtin_inf(), "null" },
+		{ __builtin_nan(""), "null" },
 	};
 	size_t i;
 

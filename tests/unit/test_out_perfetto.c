@@ -61,17 +61,24 @@ static void each_event_is_what_the_format_wants(void **state)
 	assert_int_equal(trace_error(t), 0);
 	assert_int_equal(trace_close(t, &err), 0);
 	assert_json(fd, &b);
-	assert_string_equal(b.data,
-		"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
-		"{\"ph\":\"M\",\"pid\":10,\"tid\":10,\"name\":\"process_name\",\"args\":{\"name\":\"app\"}},\n"
-		"{\"ph\":\"M\",\"pid\":10,\"tid\":11,\"name\":\"thread_name\",\"args\":{\"name\":\"worker\"}},\n"
-		"{\"ph\":\"X\",\"pid\":10,\"tid\":11,\"ts\":1234.567,\"dur\":1.001,\"cat\":\"futex\",\"name\":\"wait\","
-		"\"args\":{\"n\":18446744073709551615,\"addr\":\"0x7f00dead\",\"name\":\"a\\\"b\"}},\n"
-		"{\"ph\":\"i\",\"pid\":10,\"tid\":11,\"ts\":0.005,\"s\":\"t\",\"cat\":\"signal\",\"name\":\"SIGHUP\"},\n"
-		"{\"ph\":\"C\",\"pid\":10,\"tid\":10,\"ts\":1.000,\"name\":\"threads\",\"args\":{\"n\":18446744073709551615}},\n"
-		"{\"ph\":\"s\",\"pid\":10,\"tid\":11,\"ts\":0.001,\"id\":\"0xff\",\"cat\":\"wake\",\"name\":\"wake\"},\n"
-		"{\"ph\":\"f\",\"pid\":10,\"tid\":12,\"ts\":0.002,\"id\":\"0xff\",\"bp\":\"e\",\"cat\":\"wake\",\"name\":\"wake\"}\n"
-		"]}\n");
+	assert_string_equal(b.data, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+				    "{\"ph\":\"M\",\"pid\":10,\"tid\":10,\"name\":\"process_name\","
+				    "\"args\":{\"name\":\"app\"}},\n"
+				    "{\"ph\":\"M\",\"pid\":10,\"tid\":11,\"name\":\"thread_name\","
+				    "\"args\":{\"name\":\"worker\"}},\n"
+				    "{\"ph\":\"X\",\"pid\":10,\"tid\":11,\"ts\":1234.567,\"dur\":1."
+				    "001,\"cat\":\"futex\",\"name\":\"wait\","
+				    "\"args\":{\"n\":18446744073709551615,\"addr\":\"0x7f00dead\","
+				    "\"name\":\"a\\\"b\"}},\n"
+				    "{\"ph\":\"i\",\"pid\":10,\"tid\":11,\"ts\":0.005,\"s\":\"t\","
+				    "\"cat\":\"signal\",\"name\":\"SIGHUP\"},\n"
+				    "{\"ph\":\"C\",\"pid\":10,\"tid\":10,\"ts\":1.000,\"name\":"
+				    "\"threads\",\"args\":{\"n\":18446744073709551615}},\n"
+				    "{\"ph\":\"s\",\"pid\":10,\"tid\":11,\"ts\":0.001,\"id\":"
+				    "\"0xff\",\"cat\":\"wake\",\"name\":\"wake\"},\n"
+				    "{\"ph\":\"f\",\"pid\":10,\"tid\":12,\"ts\":0.002,\"id\":"
+				    "\"0xff\",\"bp\":\"e\",\"cat\":\"wake\",\"name\":\"wake\"}\n"
+				    "]}\n");
 	buf_release(&b);
 	close(fd);
 }

@@ -84,7 +84,8 @@ static void the_tables_are_those_of_the_golden_files(void **state)
 
 static void every_width_is_kept(void **state)
 {
-	static void (*const fill[])(struct summary *) = { fixture_rich, fixture_hostile, fixture_huge };
+	static void (*const fill[])(struct summary *) = { fixture_rich, fixture_hostile,
+							  fixture_huge };
 	static const size_t rows[] = { 0, 1, 2, OUT_ROWS_DEFAULT, 100 };
 	unsigned int width;
 	size_t i, k, widest;
@@ -138,8 +139,12 @@ static void colour_is_for_those_who_want_it(void **state)
 	fixture_rich(&s);
 	print(&s, 100, 10, &plain);
 	assert_null(memchr(plain.data, 0x1b, plain.len));
-	out_text("table", &s, &(struct out_opts){ .rows = 10, .width = 100, .color = OUT_COLOR_ALWAYS,
-						  .charset = OUT_CHARSET_UTF8 }, &colour);
+	out_text("table", &s,
+		 &(struct out_opts){ .rows = 10,
+				     .width = 100,
+				     .color = OUT_COLOR_ALWAYS,
+				     .charset = OUT_CHARSET_UTF8 },
+		 &colour);
 	/* Without its colours it is the plain text. */
 	for (i = 0; i < colour.len; i++) {
 		if (colour.data[i] == 0x1b)
