@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Attaching to what already runs: threads, calls in flight, namespaces, ends."""
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -9,9 +10,9 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (TRACER, Attach, Failure, between, calls, check, descendants, edges, equal,
-                     keys, lock_at, lossless, main, near, run, start, start_work, test, wait_for,
-                     wait_gone, workload)
+from harness import (PIPE, TRACER, Attach, Failure, between, bpf_held, calls, check, descendants,
+                     edges, equal, finish, keys, lock_at, lossless, main, near, run, start,
+                     start_work, test, wait_for, wait_gone, workload)
 
 
 def line(p, what="a line of the workload"):
@@ -53,17 +54,10 @@ def threads_that_end_after_the_attach():
     a = Attach("--mode", "exact", str(said["pid"]))
     tell(w)
     w.stdin.close()
-    r = a.stop() if w.wait(20) else finish_attached(a)
-    s = r.json
+    s = a.end().json
     equal(calls(s)["getppid"], n * 3, "getppid")
     equal(s["threads"]["exited"], n, "threads.exited")
     equal(calls(s)["exit"], n, "exit")
-
-
-def finish_attached(a):
-    """The traced processes have ended: attach ends by itself."""
-    wait_for("attach to end after its last process", lambda: a.proc.poll() is not None)
-    return a.stop()
 
 
 @test
@@ -71,7 +65,7 @@ def attach_ends_with_its_process():
     w = start(["sleep", "1"])
     a = Attach(str(w.pid))
     w.wait(10)
-    r = finish_attached(a)
+    r = a.end()
     check_summary(r.json, run=False)
     wait_gone(a.held)
 
@@ -104,11 +98,11 @@ def a_wait_in_flight_is_a_wait():
 
 @test
 def wait_mode_sees_waits_that_block():
-    w = start(["sh", "-c", f"sleep 1; exec {workload('futex_pingpong')} 200003"], stdout=-1)
+    w = start(["sh", "-c", f"sleep 1; exec {workload('futex_pingpong')} 200003"], stdout=PIPE)
     a = Attach(str(w.pid))
     out, _ = w.communicate(timeout=60)
     said = keys(out.decode())
-    s = finish_attached(a).json
+    s = a.end().json
     check_summary(s, run=False)
     l = lock_at(s, said["addr"])
     near(l["waits"], said["nvcsw"], 0.001, "waits that blocked", 4)
@@ -123,7 +117,7 @@ def new_threads_and_children_are_followed():
                f"{workload('getpid_many')} 3 101; exit 0"])
     a = Attach("--mode", "exact", str(w.pid))
     w.wait(30)
-    s = finish_attached(a).json
+    s = a.end().json
     lossless(s)
     equal(s["threads"]["created"], 503, "threads.created")
     equal(calls(s)["clone3"], 503, "clone3")
@@ -189,8 +183,8 @@ def two_tracers_at_once():
 
 @test
 def target_in_a_pid_namespace_from_outside():
-    w = start(["unshare", "-pf", "--mount-proc", workload("many_threads"), "5", "11"], stdin=-1,
-              stdout=-1)
+    w = start(["unshare", "-pf", "--mount-proc", workload("many_threads"), "5", "11"], stdin=PIPE,
+              stdout=PIPE)
     equal(line(w)["pid"], 1, "the workload is pid 1 in its namespace")
     inner = [p for p in descendants(w.pid) if p != w.pid][0]
     a = Attach("--mode", "exact", str(inner))
@@ -209,13 +203,9 @@ def attach_inside_a_pid_namespace():
               f"exec {TRACER} attach --json --mode exact $!")
     to_r, to_w = os.pipe()
     from_r, from_w = os.pipe()
-    import subprocess
-    p = subprocess.Popen(["unshare", "-pf", "--mount-proc", "bash", "-c",
-                          f"exec 9<&{to_r} 8>&{from_w}; {script}"], stdin=subprocess.DEVNULL,
-                         stdout=-1, stderr=-1, pass_fds=(to_r, from_w), start_new_session=True)
-    from harness import _children, bpf_held
-    p.owns_group = True
-    _children.append(p)
+    p = start(["unshare", "-pf", "--mount-proc", "bash", "-c",
+               f"exec 9<&{to_r} 8>&{from_w}; {script}"], stdout=PIPE, stderr=PIPE,
+              pass_fds=(to_r, from_w))
     os.close(to_r)
     os.close(from_w)
     with os.fdopen(from_r) as answers, os.fdopen(to_w, "w") as orders:
@@ -227,14 +217,11 @@ def attach_inside_a_pid_namespace():
         orders.write("go\n")
         orders.flush()
         equal(keys(answers.readline()).get("calls"), 55, "the workload itself")
-    with contextlib.suppress(ProcessLookupError):
         for pid in descendants(p.pid):
-            if "tracer" in os.readlink(f"/proc/{pid}/exe"):
-                os.kill(pid, signal.SIGINT)
-    from harness import finish
-    r = finish(p, 20)
-    import json
-    s = json.loads(r.out)
+            with contextlib.suppress(OSError):
+                if "tracer-live" in os.readlink(f"/proc/{pid}/exe"):
+                    os.kill(pid, signal.SIGINT)
+        s = json.loads(finish(p, 20).out)
     equal(calls(s).get("getppid"), 55, "getppid")
     check(all(t["tid"] < 30 for t in s["threads"]["by_thread"]), "tids are the namespace's")
 

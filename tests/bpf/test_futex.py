@@ -82,9 +82,11 @@ def ping_pong_is_exact():
     equal(l["wakes"], said["wakes"], "wakes")
     equal(l["wasted_wakes"], said["wasted"], "wakes that woke nobody")
     got = edges(l)
-    equal(got.get((said["b_tid"], said["a_tid"]), 0), said["a_waits"], "a woken by b")
-    equal(got.get((said["a_tid"], said["b_tid"]), 0), said["b_waits"], "b woken by a")
-    equal(sum(got.values()), said["waits"], "all edges")
+    between(got.get((said["b_tid"], said["a_tid"]), 0), said["a_nvcsw"], said["a_waits"],
+            "a woken by b")
+    between(got.get((said["a_tid"], said["b_tid"]), 0), said["b_nvcsw"], said["b_waits"],
+            "b woken by a")
+    between(sum(got.values()), said["nvcsw"], said["waits"], "all edges")
 
 
 @test
@@ -141,7 +143,10 @@ def interrupted_waits_are_waits():
     s = r.json
     l = lock_at(s, r.said["addr"])
     equal(l["waits"], r.said["waits"], "waits")
-    equal(call(s, "futex")["by_errno"].get("EINTR"), r.said["eintr"], "EINTR of futex")
+    # The program gets EINTR; the kernel's own return value, which strace prints, is a restart.
+    by = call(s, "futex")["by_errno"]
+    got = sum(by.get(e, 0) for e in ("EINTR", "ERESTARTSYS", "ERESTART_RESTARTBLOCK"))
+    equal(got, r.said["eintr"], f"interruptions among {by}")
 
 
 @test
@@ -166,8 +171,9 @@ def priority_inheritance():
     l = lock_at(s, said["addr"])
     equal(l["kind"], "pi", "kind")
     equal(l["waits"], said["locks"], "waits")
-    equal(edges(l).get((said["holder"], said["waiter"]), 0), said["rounds"],
-          "handed over by the holder")
+    between(edges(l).get((said["holder"], said["waiter"]), 0), said["nvcsw"], said["rounds"],
+            "handed over by the holder: those that slept, and those that were quick")
+    equal(l["woken"], said["rounds"], "threads woken by an unlock")
     check(l["wait_ns"]["total"] > 0, "no time was waited")
 
 
@@ -226,17 +232,24 @@ def joins_are_waits():
     r = trace_work("join_wait", n, 2000)
     s, said = r.json, r.said
     found = [l for l in s["locks"] if l["kind"] == "join"]
-    equal(sum(l["waits"] for l in found), n, "join waits")
+    waits = sum(l["waits"] for l in found)
+    # The joiner may come too late to wait when the machine is busy.
+    check(n * 0.8 <= said["nvcsw"] <= waits <= n, f"{waits} join waits, {said['nvcsw']} sleeps")
     got = {}
     for l in found:
         for (waker, waiter), c in edges(l).items():
             equal(waiter, said["tid"], "who joins")
             got[waker] = got.get(waker, 0) + c
     made = {t["tid"] for t in s["threads"]["by_thread"] if t["cost_ns"]}
-    equal(set(got), made, "the ended threads wake the joiner")
-    equal(sum(got.values()), n, "joins tied to the thread that ended")
+    # Ended threads may be many: their process may stand for them in a lock's edges.
+    strangers = set(got) - made - {said["tid"]}
+    check(not strangers, f"not the ended threads woke the joiner: {strangers}")
+    equal(sum(got.values()), waits, "joins tied to a waker")
+    # Which thread it was stands with the thread itself.
+    tied_to = [t for t in s["threads"]["by_thread"] if t["cost_ns"] and t["stages"]["join"]]
+    between(len(tied_to), said["nvcsw"] - 1, waits, "threads whose end woke a joiner")
     total = sum(l["wait_ns"]["total"] for l in found)
-    between(total, n * 2000000 * 0.9, said["join_ns"], "time in joins")
+    between(total, said["join_ns"] * 0.5, said["join_ns"], "time in joins")
 
 
 @test

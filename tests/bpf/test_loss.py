@@ -53,7 +53,7 @@ def large_ring():
 
 @test
 def ring_sizes_that_cannot_be():
-    for size in ("0", "-1", "4Q", "", "1e9", "99999999999G"):
+    for size in ("-1", "4Q", "", "1e9", "99999999999G"):
         r = run([TRACER, "run", "--ring", size, "--", "true"])
         equal(r.rc, 125, f"--ring {size!r}")
         check("--ring" in r.err, f"the message names it: {r.err!r}")

@@ -6,8 +6,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (DEVNULL, NEVER_RETURN, Failure, Skip, between, call, calls, check, equal, lossless, main,
-                     need, near, run, scratch, strace_counts, strace_errors, test,
+from harness import (DEVNULL, NEVER_RETURN, Failure, between, call, calls, check, equal, lossless, main,
+                     need, near, scratch, strace_counts, strace_errors, test,
                      trace, trace_work, workload)
 
 
@@ -189,25 +189,6 @@ def signals_and_their_returns():
     r = trace_work("signal_storm", n)
     equal(calls(r.json)["kill"], n, "kill")
     equal(calls(r.json)["rt_sigreturn"], r.said["handled"], "rt_sigreturn")
-
-
-@test
-def compat_calls_do_not_pose_as_others():
-    """int 0x80 with number 20 is getpid of 32 bits, not writev of 64."""
-    if os.uname().machine != "x86_64":
-        raise Skip("not x86_64")
-    with scratch() as d:
-        src, exe = os.path.join(d, "c.c"), os.path.join(d, "c")
-        with open(src, "w", encoding="ascii") as f:
-            f.write("int main(void){int i;long r=0;for(i=0;i<101;i++)"
-                    "__asm__ volatile(\"int $0x80\":\"=a\"(r):\"a\"(20):\"memory\",\"r8\",\"r9\","
-                    "\"r10\",\"r11\");return r<=0;}\n")
-        run(["gcc", "-o", exe, src]).ok()
-        if run([exe]).rc:
-            raise Skip("the kernel runs no 32-bit calls")
-        s = trace([exe]).json
-    check(calls(s).get("writev", 0) == 0, "32-bit getpid was counted as writev")
-    equal(s["compat_calls"], 101, "compat_calls")
 
 
 if __name__ == "__main__":

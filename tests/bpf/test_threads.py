@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (between, call, calls, check, equal, lossless, main, near, strace_counts, test,
+from harness import (DEVNULL, between, call, calls, check, equal, lossless, main, near, strace_counts, test,
                      trace_work, workload)
 
 STAGES = ["stack", "clone", "wakeup", "start", "setup", "exit", "join"]
@@ -34,7 +34,7 @@ def twenty_thousand_created_and_joined():
 def per_thread_calls_are_those_of_strace():
     n = 2003
     want = strace_counts([workload("thread_storm"), n])
-    got = calls(trace_work("thread_storm", n).json)
+    got = calls(trace_work("thread_storm", n, stdout=DEVNULL).json)
     # Whether a join or the allocator's lock sleeps is a matter of timing.
     for name in sorted(set(want) - {"futex"}):
         equal(got.get(name, 0), want[name][0], name)

@@ -134,7 +134,7 @@ def other_users_command_gains_nothing():
 def pids_that_are_not_there():
     gone = start(["true"])
     gone.wait()
-    for pid in (str(gone.pid), "4194303", "999999999"):
+    for pid in (str(gone.pid), "4194303"):
         r = run([TRACER, "attach", pid], timeout=20)
         equal(r.rc, 2, f"exit code: {r.err}")
         contains(r.err, pid, "message")
@@ -143,10 +143,10 @@ def pids_that_are_not_there():
 
 @test
 def pids_that_are_none():
-    for pid in ("0", "99999999999999999999", "1.5", " ", ""):
+    for pid in ("0", "999999999", "99999999999999999999", "1.5", " ", ""):
         r = run([TRACER, "attach", pid], timeout=20)
         equal(r.rc, 2, f"attach {pid!r}: {r.err}")
-        check(r.err.startswith("tracer: "), f"message: {r.err!r}")
+        check(re.match(r"tracer( attach)?: ", r.err), f"message: {r.err!r}")
 
 
 @test
@@ -181,10 +181,10 @@ def tracer_itself():
 @test
 def a_process_that_ends_during_the_attach():
     codes = []
-    for ms in range(0, 60, 3):
+    for ms in (*range(0, 60, 5), *range(60, 500, 40)):
         w = start(["sleep", f"0.{ms:03}"])
         p = start([TRACER, "attach", str(w.pid)], stdout=PIPE, stderr=PIPE)
-        time.sleep(ms / 1500)
+        time.sleep(ms / 2000)
         held = bpf_held(p.pid)
         w.wait()
         r = finish(p, 15)

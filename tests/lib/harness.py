@@ -301,6 +301,10 @@ class Attach:
                         break
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, sig)
+        return self.end(rc, timeout)
+
+    def end(self, rc=0, timeout=15):
+        """Waits for the end of an attach that ends by itself."""
         r = finish(self.proc, timeout)
         if rc is not None:
             r.ok(rc)
@@ -396,7 +400,8 @@ def edges(lock):
 
 
 def pipe_of(summary, kind, inode=None, writer=None):
-    found = [p for p in summary["pipes"] if p["kind"] == kind
+    """The one edge; those to somebody who is not traced (our own pipes) do not count."""
+    found = [p for p in summary["pipes"] if p["kind"] == kind and p["writers"] and p["readers"]
              and (inode is None or p["inode"] == inode)
              and (writer is None or writer in p["writers"])]
     if len(found) != 1:

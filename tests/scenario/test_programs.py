@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary, check_timeline
-from harness import (DEVNULL, TRACER, between, call, calls, check, equal, keys, load_json,
+from harness import (DEVNULL, PIPE, Skip, TRACER, between, call, calls, check, equal, keys, load_json,
                      lossless, main, near, need, pipe_of, run, scratch, strace_counts, test, trace)
 
 PYTHON = "/usr/bin/python3"
@@ -154,7 +154,7 @@ def sqlite_transactions():
     n = 53
     with scratch() as d:
         sql = "create table t(a);" + "insert into t values (1);" * n + "select count(*) from t;"
-        want = strace_counts(["sqlite3", f"{d}/one.db", sql])
+        want = strace_counts(["sqlite3", f"{d}/one.db", sql], stdout=PIPE)
         r = trace(["sqlite3", f"{d}/two.db", sql])
         equal(r.out.strip(), str(n), "what sqlite3 said")
         s = r.json
@@ -211,6 +211,25 @@ def timeline_of_real_programs():
                 stdout=DEVNULL).ok()
             check_timeline(load_json(f"{d}/trace"))
             os.unlink(f"{d}/trace")
+
+
+@test
+def compat_calls_do_not_pose_as_others():
+    """int 0x80 with number 20 is getpid of 32 bits, not writev of 64."""
+    if os.uname().machine != "x86_64":
+        raise Skip("not x86_64")
+    with scratch() as d:
+        src, exe = os.path.join(d, "c.c"), os.path.join(d, "c")
+        with open(src, "w", encoding="ascii") as f:
+            f.write("int main(void){int i;long r=0;for(i=0;i<101;i++)"
+                    "__asm__ volatile(\"int $0x80\":\"=a\"(r):\"a\"(20):\"memory\",\"r8\",\"r9\","
+                    "\"r10\",\"r11\");return r<=0;}\n")
+        run(["gcc", "-o", exe, src]).ok()
+        if run([exe]).rc:
+            raise Skip("the kernel runs no 32-bit calls")
+        s = trace([exe]).json
+    check(calls(s).get("writev", 0) == 0, "32-bit getpid was counted as writev")
+    equal(s["compat_calls"], 101, "compat_calls")
 
 
 @test
