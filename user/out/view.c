@@ -263,7 +263,7 @@ void view_bar(const struct view *v, struct buf *b, uint64_t part, uint64_t whole
 void view_thread(const struct view *v, struct buf *b, pid_t tid, const char *comm)
 {
 	if (!tid) {
-		buf_addc(b, '?');
+		buf_adds(b, "unseen");
 		return;
 	}
 	if (!comm || !*comm) {

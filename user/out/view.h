@@ -78,7 +78,7 @@ void view_things(struct buf *b, uint64_t n, const char *one, const char *many);
 /* A horizontal bar of @part / @whole over @columns columns. */
 void view_bar(const struct view *v, struct buf *b, uint64_t part, uint64_t whole,
 	      unsigned int columns);
-/* "COMM (TID)" or "thread TID", glued; "?" for tid 0. */
+/* "COMM (TID)" or "thread TID", glued; "unseen" for tid 0. */
 void view_thread(const struct view *v, struct buf *b, pid_t tid, const char *comm);
 
 /* The sections, in the order in which they are printed; nothing when not collected. */

@@ -2,7 +2,7 @@
 /* The head of the tables: what was traced, what was lost, what was found. */
 #include "out/view.h"
 
-#include <inttypes.h>
+#include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -132,11 +132,30 @@ static void add_cost(const struct view *v, struct buf *b, int64_t ns, const char
 	view_glued(b, to);
 }
 
+static void add_ways(const struct view *v, struct buf *b)
+{
+	const struct sum_collector *c = v->s->collector;
+	size_t i, same = 0;
+
+	for (i = 0; i < v->s->ncollector; i++)
+		same += !strcmp(c[i].way, c[0].way);
+	if (same > 1 && same == v->s->ncollector) {
+		buf_adds(b, "all collectors by ");
+		view_esc(v, b, c[0].way);
+		return;
+	}
+	for (i = 0; i < v->s->ncollector; i++) {
+		view_sep(v, b);
+		view_esc_glued(v, b, c[i].name);
+		buf_adds(b, VIEW_GLUE "by" VIEW_GLUE);
+		view_esc_glued(v, b, c[i].way);
+	}
+}
+
 /* What tracing itself cost, and the way each collector took. */
 static void head_overhead(struct view *v, struct buf *b)
 {
 	const struct sum_overhead *o = &v->s->overhead;
-	size_t i;
 
 	if (o->measured) {
 		add_cost(v, b, o->ns_per_syscall, " to a call");
@@ -152,12 +171,7 @@ static void head_overhead(struct view *v, struct buf *b)
 	}
 	if (b->len)
 		view_wrap(v, HEAD_INDENT, "  cost  ", VIEW_DIM, b);
-	for (i = 0; i < v->s->ncollector; i++) {
-		view_sep(v, b);
-		view_esc_glued(v, b, v->s->collector[i].name);
-		buf_adds(b, VIEW_GLUE "by" VIEW_GLUE);
-		view_esc_glued(v, b, v->s->collector[i].way);
-	}
+	add_ways(v, b);
 	if (b->len)
 		view_wrap(v, HEAD_INDENT, "  ways  ", VIEW_DIM, b);
 }
@@ -248,6 +262,35 @@ static void add_prose(const struct view *v, struct buf *b, const char *s)
 	view_esc(v, b, s);
 }
 
+static bool is_unit(const char *s)
+{
+	static const char *const units[] = {
+		"ns", "µs", "us", "ms", "s", "%", "B", "KiB", "MiB", "GiB", "TiB",
+	};
+	size_t i, n;
+
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		n = strlen(units[i]);
+		if (!strncmp(s, units[i], n) && !isalnum((unsigned char)s[n]))
+			return true;
+	}
+	return false;
+}
+
+/* Keeps "24.0 ms" and "worker (4212)" on one line. */
+static void glue_figures(struct buf *b)
+{
+	size_t i;
+
+	for (i = 1; i + 1 < b->len; i++) {
+		if (b->data[i] != ' ')
+			continue;
+		if ((isdigit((unsigned char)b->data[i - 1]) && is_unit(b->data + i + 1)) ||
+		    (b->data[i + 1] == '(' && isdigit((unsigned char)b->data[i + 2])))
+			b->data[i] = VIEW_GLUE[0];
+	}
+}
+
 void view_findings(struct view *v)
 {
 	struct buf b = BUF_INIT;
@@ -265,11 +308,13 @@ void view_findings(struct view *v)
 
 		snprintf(label, sizeof(label), "%3zu", i + 1);
 		add_prose(v, &b, f->text ? f->text : f->id);
+		glue_figures(&b);
 		view_wrap(v, 5, label, VIEW_YELLOW, &b);
 		if (!f->advice)
 			continue;
 		snprintf(label, sizeof(label), "     %s ", v->g->arrow);
 		add_prose(v, &b, f->advice);
+		glue_figures(&b);
 		view_wrap(v, v->ascii ? 8 : 7, label, VIEW_CYAN, &b);
 	}
 	buf_release(&b);

@@ -48,7 +48,7 @@ static void lock_name(const struct view *v, const void *row, struct buf *b)
 	else
 		buf_addf(b, "0x%" PRIx64, l->addr);
 	if (l->kind != SUM_LOCK_PRIVATE)
-		buf_addf(b, " (%s)", sum_lock_kind_name(l->kind));
+		buf_addf(b, " %s", sum_lock_kind_name(l->kind));
 }
 
 static const struct table_col lock_cols[] = {
@@ -64,7 +64,7 @@ static const struct table_col lock_cols[] = {
 	  .drop = 4 },
 	{ .head = "timeouts", .unit = TABLE_COUNT, .num = lock_timeouts, .blank_zero = true,
 	  .drop = 5 },
-	{ .head = "lock", .align = TABLE_LEFT, .text = lock_name, .style = VIEW_BOLD, .min = 14 },
+	{ .head = "lock", .align = TABLE_LEFT, .text = lock_name, .style = VIEW_BOLD, .min = 21 },
 };
 
 /* Where the lock lives and who is likely to hold it. */
@@ -108,7 +108,10 @@ static void print_edges(struct view *v, const struct sum_lock *l, struct buf *b)
 		const struct sum_edge *e = &l->edge[i];
 
 		view_sep(v, b);
-		view_thread(v, b, e->waker, e->waker_comm);
+		if (e->waker)
+			view_thread(v, b, e->waker, e->waker_comm);
+		else
+			buf_adds(b, "timeout" VIEW_GLUE "or" VIEW_GLUE "signal");
 		buf_addf(b, VIEW_GLUE "%s" VIEW_GLUE, v->g->arrow);
 		view_thread(v, b, e->waiter, e->waiter_comm);
 		buf_addf(b, VIEW_GLUE "%s%s", v->g->times, units_count(e->count).s);
@@ -120,28 +123,6 @@ static void print_edges(struct view *v, const struct sum_lock *l, struct buf *b)
 	if (!b->len)
 		return;
 	view_wrap(v, LOCK_INDENT + 7, "      woken  ", VIEW_DIM, b);
-}
-
-static void add_frame(const struct view *v, struct buf *b, const struct sum_frame *f, bool full)
-{
-	if (f->symbol) {
-		view_esc_glued(v, b, f->symbol);
-		if (full && f->offset)
-			buf_addf(b, "+0x%" PRIx64, f->offset);
-	} else {
-		buf_addf(b, "0x%" PRIx64, f->ip);
-	}
-	if (f->file) {
-		buf_adds(b, VIEW_GLUE);
-		add_base(v, b, f->file);
-		if (f->line)
-			buf_addf(b, ":%" PRIu32, f->line);
-	}
-	if (f->module && (full || !f->symbol)) {
-		buf_adds(b, VIEW_GLUE "(");
-		add_base(v, b, f->module);
-		buf_addc(b, ')');
-	}
 }
 
 /* The C library's frames inside a lock call say nothing; its outermost one does. */
@@ -162,6 +143,29 @@ static bool is_libc(const struct sum_frame *f)
 	return false;
 }
 
+static void add_frame(const struct view *v, struct buf *b, const struct sum_frame *f, bool full)
+{
+	if (f->symbol) {
+		view_esc_glued(v, b, f->symbol);
+		if (full && f->offset)
+			buf_addf(b, "+0x%" PRIx64, f->offset);
+	} else {
+		buf_addf(b, "0x%" PRIx64, f->ip);
+	}
+	/* Lines of the C library are for those who ask for stacks. */
+	if (f->file && (full || !is_libc(f))) {
+		buf_adds(b, VIEW_GLUE);
+		add_base(v, b, f->file);
+		if (f->line)
+			buf_addf(b, ":%" PRIu32, f->line);
+	}
+	if (f->module && (full || !f->symbol)) {
+		buf_adds(b, VIEW_GLUE "(");
+		add_base(v, b, f->module);
+		buf_addc(b, ')');
+	}
+}
+
 static void add_site_line(const struct view *v, struct buf *b, const struct sum_site *site)
 {
 	size_t i, first = 0, end = site->nframe;
@@ -172,7 +176,10 @@ static void add_site_line(const struct view *v, struct buf *b, const struct sum_
 	/* A stack wholly inside libc is shown from its innermost frame. */
 	if (first + 1 == site->nframe)
 		first = 0;
-	/* Nor do those below the thread's first function: start_thread, clone3. */
+	/* Nor do those below a thread's first function: start_thread, clone3, _start. */
+	if (end > first + 2 && site->frame[end - 1].symbol &&
+	    !strcmp(site->frame[end - 1].symbol, "_start"))
+		end--;
 	while (end > first + 2 && is_libc(&site->frame[end - 1]))
 		end--;
 	for (i = first; i < end && i < first + LOCK_FRAMES; i++) {

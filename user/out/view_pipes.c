@@ -24,10 +24,30 @@ static uint64_t pipe_chunks(const struct view *v, const void *row)
 	return p->chunks_written ? p->chunks_written : p->chunks_read;
 }
 
+/* The only bucket that holds anything; HIST_BUCKETS: there are several, or none. */
+static unsigned int only_bucket(const struct hist *h)
+{
+	unsigned int i, found = HIST_BUCKETS;
+
+	for (i = 0; i < HIST_BUCKETS; i++) {
+		if (!h->bucket[i])
+			continue;
+		if (found != HIST_BUCKETS)
+			return HIST_BUCKETS;
+		found = i;
+	}
+	return found;
+}
+
+/* Chunks that share a bucket are mostly alike, and their mean is then nearer than its middle. */
 static uint64_t pipe_p50(const struct view *v, const void *row)
 {
-	(void)v;
-	return hist_quantile(&((const struct sum_pipe *)row)->chunk_bytes, 0.5);
+	const struct hist *h = &((const struct sum_pipe *)row)->chunk_bytes;
+	uint64_t chunks = pipe_chunks(v, row);
+
+	if (only_bucket(h) != HIST_BUCKETS && chunks)
+		return pipe_bytes(v, row) / chunks;
+	return hist_quantile(h, 0.5);
 }
 
 static uint64_t pipe_writer_ns(const struct view *v, const void *row)
@@ -64,7 +84,7 @@ static void pipe_kind(const struct view *v, const void *row, struct buf *b)
 static void add_end(const struct view *v, struct buf *b, const struct sum_pipe_end *end, size_t n)
 {
 	if (!n) {
-		buf_addc(b, '?');
+		buf_adds(b, "not" VIEW_GLUE "traced");
 		return;
 	}
 	view_thread(v, b, end[0].tid, end[0].comm);
@@ -81,7 +101,7 @@ static void pipe_edge(const struct view *v, const void *row, struct buf *b)
 	add_end(v, b, p->reader, p->nreader);
 }
 
-enum { PIPE_COL_KIND = 6 };
+enum { PIPE_COL_FUTEX = 5, PIPE_COL_KIND = 6 };
 
 static const struct table_col pipe_cols[] = {
 	{ .head = "bytes", .unit = TABLE_BYTES, .num = pipe_bytes },
@@ -89,10 +109,10 @@ static const struct table_col pipe_cols[] = {
 	{ .head = "p50", .unit = TABLE_BYTES, .num = pipe_p50, .drop = 3 },
 	{ .head = "w wait", .unit = TABLE_NS, .num = pipe_writer_ns, .blank_zero = true },
 	{ .head = "r wait", .unit = TABLE_NS, .num = pipe_reader_ns, .blank_zero = true },
-	{ .head = "futex/chunk", .text = pipe_futex, .drop = 2 },
+	[PIPE_COL_FUTEX] = { .head = "futex/chunk", .text = pipe_futex, .drop = 2 },
 	[PIPE_COL_KIND] = { .head = "kind", .align = TABLE_LEFT, .text = pipe_kind, .drop = 4 },
 	{ .head = "writer to reader", .align = TABLE_LEFT, .text = pipe_edge, .style = VIEW_BOLD,
-	  .min = 22 },
+	  .min = 36 },
 };
 
 /* Chunks by power of two, each a column as high as its share of the fullest. */
@@ -132,21 +152,29 @@ static void print_chunks(struct view *v, const struct sum_pipe *p, unsigned int 
 			 struct buf *b)
 {
 	const struct hist *h = &p->chunk_bytes;
+	unsigned int only = only_bucket(h);
 
-	if (h->count) {
+	if (h->count && only != HIST_BUCKETS) {
+		buf_adds(b, h->count == 1 ? "one of " :
+			 hist_upper(only) - hist_lower(only) == 1 ? "all of " : "all about ");
+		view_bytes(v, b, pipe_p50(v, p));
+	} else if (h->count) {
 		add_histogram(v, b, h);
-		buf_adds(b, b->len ? ", p50" VIEW_GLUE : "all of ");
+		buf_adds(b, b->len ? ", p50" VIEW_GLUE : "p50" VIEW_GLUE);
 		view_bytes(v, b, hist_quantile(h, 0.5));
-		if (hist_quantile(h, 0.99) != hist_quantile(h, 0.5)) {
-			buf_adds(b, ", p99" VIEW_GLUE);
-			view_bytes(v, b, hist_quantile(h, 0.99));
-		}
+		buf_adds(b, ", p99" VIEW_GLUE);
+		view_bytes(v, b, hist_quantile(h, 0.99));
 	}
 	if (p->chunks_written && p->chunks_read && p->chunks_read != p->chunks_written) {
 		char tmp[HUMAN_BYTES];
 
 		view_sep(v, b);
 		buf_addf(b, "read" VIEW_GLUE "in" VIEW_GLUE "%s", human_count(tmp, p->chunks_read));
+	}
+	if (!(shown & 1u << PIPE_COL_FUTEX) && p->futex_per_chunk > 0) {
+		view_sep(v, b);
+		pipe_futex(v, p, b);
+		buf_adds(b, VIEW_GLUE "futex" VIEW_GLUE "calls" VIEW_GLUE "each");
 	}
 	if (!(shown & 1u << PIPE_COL_KIND)) {
 		view_sep(v, b);

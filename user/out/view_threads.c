@@ -209,6 +209,18 @@ static void print_by_thread(struct view *v)
 	free(rows);
 }
 
+static void add_quantiles(const struct view *v, struct buf *b, const char *words,
+			  const struct hist *h)
+{
+	buf_adds(b, words);
+	view_ns(v, b, hist_quantile(h, 0.5));
+	if (h->count == 1)
+		return;
+	buf_adds(b, " (p99" VIEW_GLUE);
+	view_ns(v, b, hist_quantile(h, 0.99));
+	buf_adds(b, ")");
+}
+
 static void add_births(const struct view *v, struct buf *b)
 {
 	const struct sum_threads *t = &v->s->threads;
@@ -220,20 +232,10 @@ static void add_births(const struct view *v, struct buf *b)
 		buf_adds(b, "none created, ");
 	}
 	view_things(b, t->exited, "ended", "ended");
-	if (t->cost.count) {
-		buf_adds(b, "; one cost ");
-		view_ns(v, b, hist_quantile(&t->cost, 0.5));
-		buf_adds(b, " (p99" VIEW_GLUE);
-		view_ns(v, b, hist_quantile(&t->cost, 0.99));
-		buf_adds(b, ")");
-	}
-	if (t->lifetime.count) {
-		buf_adds(b, t->cost.count ? " and lived " : "; one lived ");
-		view_ns(v, b, hist_quantile(&t->lifetime, 0.5));
-		buf_adds(b, " (p99" VIEW_GLUE);
-		view_ns(v, b, hist_quantile(&t->lifetime, 0.99));
-		buf_adds(b, ")");
-	}
+	if (t->cost.count)
+		add_quantiles(v, b, "; one cost ", &t->cost);
+	if (t->lifetime.count)
+		add_quantiles(v, b, t->cost.count ? " and lived " : "; one lived ", &t->lifetime);
 }
 
 void view_threads(struct view *v)
