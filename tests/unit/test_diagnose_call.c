@@ -40,6 +40,7 @@ static void more_successes(struct summary *s)
 }
 
 static void interrupted(struct summary *s) { s->syscall[0].by_errno[0].err = EINTR; }
+static void no_attribute(struct summary *s) { s->syscall[0].by_errno[0].err = ENODATA; }
 static void a_futex(struct summary *s) { s->syscall[0].name = "futex"; }
 
 static void connecting(struct summary *s)
@@ -55,6 +56,7 @@ static void failing_calls(void **state)
 		{ "under 60 % failing", more_successes },
 		{ "a cost under 1 %", more_cpu },
 		{ "EINTR", interrupted },
+		{ "ENODATA", no_attribute },
 		{ "connect's EINPROGRESS", connecting },
 		{ "being a futex", a_futex },
 		{ "calls not collected", no_calls },

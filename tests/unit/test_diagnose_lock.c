@@ -41,7 +41,9 @@ static void add_site(struct sum_lock *l, const char *inner, uint64_t samples)
 	site->nframe = 3;
 	site->frame[1].symbol = fix_string(inner);
 	site->frame[2].symbol = fix_string("transfer");
-	site->frame[2].file = fix_string("bank.c");
+	site->frame[0].module = fix_string("/lib/libc.so.6");
+	site->frame[1].module = fix_string("/lib/libc.so.6");
+	site->frame[2].module = fix_string("/bin/bank");
 	site->samples = samples;
 }
 

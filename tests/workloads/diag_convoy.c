@@ -21,9 +21,9 @@ static uint32_t bit_of(uint32_t ticket)
 	return (uint32_t)1 << ticket % 32;
 }
 
-static void take_turn(void)
+static void await_turn(uint32_t mine)
 {
-	uint32_t mine = atomic_fetch_add(&next_ticket, 1), now;
+	uint32_t now;
 
 	while ((now = atomic_load(&serving)) != mine)
 		wl_futex(&serving, FUTEX_WAIT_BITSET_PRIVATE, now, NULL, NULL, bit_of(mine));
@@ -39,11 +39,19 @@ static void pass_turn(void)
 
 static void *worker(void *arg)
 {
+	uint32_t mine = atomic_fetch_add(&next_ticket, 1);
+
 	(void)arg;
+	/*
+	 * All stand in the queue before the first begins, and again before they
+	 * pass on: else one works alone while the others wait for a CPU.
+	 */
 	pthread_barrier_wait(&start);
 	for (int i = 0; i < ITEMS; i += batch) {
-		take_turn();
+		await_turn(mine);
 		wl_spin_ns(1000 * (uint64_t)batch);
+		if (i + batch < ITEMS)
+			mine = atomic_fetch_add(&next_ticket, 1);
 		pass_turn();
 	}
 	return NULL;
@@ -54,7 +62,6 @@ int main(int argc, char **argv)
 	pthread_t t[THREADS];
 
 	batch = diag_trigger(argc, argv) ? 1 : 32;
-	/* Else the first is done before the last is there. */
 	errno = pthread_barrier_init(&start, NULL, THREADS);
 	if (errno)
 		wl_die("pthread_barrier_init");

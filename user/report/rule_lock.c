@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "stats/units.h"
@@ -41,18 +42,26 @@ static bool lock_is_fought_over(const struct rule *r, const struct summary *s,
 	       rule_worth(r, s, (double)l->wait.sum) && rule_wait_kind(l) == RULE_WAIT_LOCK;
 }
 
-/* " at FUNCTION", the caller of the lock function in the most frequent stack. */
+/*
+ * ", most often in FUNCTION": the first in the most frequent stack that is of
+ * another file than the innermost, which is the lock's library.
+ */
 static struct rule_text lock_site(const struct sum_lock *l)
 {
 	const struct sum_site *site = l->nsite ? &l->site[0] : NULL;
 	struct rule_text t = { "" };
+	const char *library;
 	size_t i;
 
-	/* The first frame with a source line is the program's own: libraries have none. */
-	for (i = 0; site && i < site->nframe; i++) {
-		if (!site->frame[i].symbol || !site->frame[i].file)
+	if (!site || !site->nframe || !site->frame[0].module)
+		return t;
+	library = site->frame[0].module;
+	for (i = 1; i < site->nframe; i++) {
+		const struct sum_frame *f = &site->frame[i];
+
+		if (!f->symbol || !f->module || !strcmp(f->module, library))
 			continue;
-		snprintf(t.s, sizeof(t.s), ", most often in %.120s", site->frame[i].symbol);
+		snprintf(t.s, sizeof(t.s), ", most often in %.120s", f->symbol);
 		break;
 	}
 	return t;

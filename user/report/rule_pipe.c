@@ -282,12 +282,13 @@ int rule_fd_ping_pong(const struct rule *r, const struct summary *s, struct verd
 		};
 		const struct rule_case c = { cost, sleeps, RULE_EVIDENCE(evidence) };
 
-		ret = verdict_add(v, r, &c, "%s and %s pass %s small messages to and fro by %s and "
-				  "%s and sleep for %s of them: the sleeping and waking alone take "
+		ret = verdict_add(v, r, &c, "%s and %s pass %s small messages to and fro by %s%s%s "
+				  "and sleep for %s of them: the sleeping and waking alone take "
 				  "about %s", rule_comm(p->writer[0].comm, p->writer[0].tid).s,
 				  rule_comm(p->reader[0].comm, p->reader[0].tid).s,
 				  units_count(p->chunks_read + q->chunks_read).s,
-				  sum_pipe_kind_name(p->kind), sum_pipe_kind_name(q->kind),
+				  sum_pipe_kind_name(p->kind), p->kind == q->kind ? "" : " and ",
+				  p->kind == q->kind ? "" : sum_pipe_kind_name(q->kind),
 				  units_count(sleeps).s, units_time(cost).s);
 	}
 	return ret;
