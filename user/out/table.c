@@ -112,17 +112,20 @@ static void lay_out(const struct view *v, const struct table *t, const struct ce
 	memset(l, 0, sizeof(*l));
 	for (c = 0; c < t->ncol; c++) {
 		size_t w = utf8_width(t->col[c].head, strlen(t->col[c].head));
+		bool empty = true;
 
 		for (i = c; i < cells->n; i += t->ncol) {
 			const char *cell = cell_at(cells, i, &len);
 			size_t cw = utf8_width(cell, len);
 
 			w = cw > w ? cw : w;
+			empty = empty && !len;
 		}
 		if (t->col[c].max && w > t->col[c].max)
 			w = t->col[c].max;
 		l->width[c] = (unsigned int)w;
-		l->shown |= 1u << c;
+		if (!empty || !t->col[c].drop)
+			l->shown |= 1u << c;
 	}
 	natural = *l;
 	for (;;) {

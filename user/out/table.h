@@ -8,7 +8,8 @@
 /*
  * Tables are const arrays of columns. Widths come from the cells; when the
  * whole is wider than the terminal, columns with room between .min and their
- * width shrink, and then columns are left out, highest .drop first.
+ * width shrink, and then columns are left out, highest .drop first. One that
+ * may be left out and has nothing in any row is.
  */
 enum table_align { TABLE_RIGHT, TABLE_LEFT };
 

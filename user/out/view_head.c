@@ -157,7 +157,10 @@ static void head_overhead(struct view *v, struct buf *b)
 {
 	const struct sum_overhead *o = &v->s->overhead;
 
-	if (o->measured) {
+	if (o->measured && o->ns_per_syscall <= 0 && o->ns_per_futex <= 0 &&
+	    o->ns_per_pipe_chunk <= 0) {
+		buf_adds(b, "tracing adds nothing that could be measured to a call");
+	} else if (o->measured) {
 		add_cost(v, b, o->ns_per_syscall, " to a call");
 		if (v->s->collected & SUM_FUTEX)
 			add_cost(v, b, o->ns_per_futex, " to a futex wake");

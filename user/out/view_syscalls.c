@@ -80,7 +80,7 @@ static const struct table_col call_cols[] = {
 	{ .head = "usecs/call", .text = call_usecs, .drop = 4 },
 	{ .head = "calls", .unit = TABLE_INT, .num = call_calls },
 	{ .head = "errors", .unit = TABLE_INT, .num = call_errors, .blank_zero = true },
-	{ .head = "CPU", .unit = TABLE_NS, .num = call_cpu, .drop = 3 },
+	{ .head = "CPU", .unit = TABLE_NS, .num = call_cpu, .blank_zero = true, .drop = 3 },
 	{ .head = "p50", .unit = TABLE_NS, .num = call_p50, .drop = 1 },
 	{ .head = "p99", .unit = TABLE_NS, .num = call_p99, .drop = 1 },
 	{ .head = "max", .unit = TABLE_NS, .num = call_max, .drop = 2 },
