@@ -44,8 +44,8 @@ static void expect_error(const struct cli_cmd *cmd, const char *line, const char
 static void all_spellings_of_a_value(void **state)
 {
 	static const char *const lines[] = {
-		"run -d 2m true", "run -d2m true", "run --duration 2m true", "run --duration=2m true",
-		"run -qd2m true", "run -fqd 2m -- true",
+		"run -d 2m true", "run -d2m true", "run --duration 2m true",
+		"run --duration=2m true", "run -qd2m true", "run -fqd 2m -- true",
 	};
 
 	(void)state;
@@ -124,7 +124,8 @@ static void enums_sets_and_lists(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(parse(&o, &run_cmd, &err, "run --collect futex,sched -S calls -e trace=read "
+	assert_int_equal(parse(&o, &run_cmd, &err, "run --collect futex,sched -S calls "
+			       "-e trace=read "
 			       "-e !%file -P /a -P /b --color=never --ring 32M x"), 0);
 	assert_int_equal(o.collect, 1 << 2 | 1 << 4);
 	assert_int_equal(o.sort, LIVE_SORT_CALLS);
