@@ -257,6 +257,7 @@ static void test_unmapped(void **state)
 	assert_true(p != MAP_FAILED && !pipe(go) && !pipe(done));
 	pid = fork();
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (read(go[0], &c, 1) == 1 && !munmap(p, 0x4000) && write(done[1], "", 1) == 1)
 			pause();
 		_exit(1);

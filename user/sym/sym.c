@@ -3,9 +3,7 @@
  * DESIGN. The child is asked twice for a new stack: once to unwind it into
  * addresses, once to name, in one batch, those addresses that no earlier stack
  * had. Whole stacks are known by a hash of 128 bits over registers and bytes,
- * names by (space, generation of its mappings, address). Everything that the
- * child knows can be sent again, so that it may die: it is started anew at the
- * next request, a few times in all and once for a space that killed it.
+ * names by (space, generation of its mappings, address).
  */
 #include "sym/sym.h"
 
@@ -19,8 +17,6 @@
 #include "sym/symclient.h"
 
 #define NOBODY 65534
-#define RESTARTS_MAX 3
-#define SPACE_DEATHS_MAX 2
 #define NAMES_KEPT ((size_t)1 << 20)
 #define STACKS_KEPT ((size_t)1 << 16)
 
@@ -63,6 +59,7 @@ struct sym *sym_new(const struct sym_opts *opts, struct err *err)
 		s->opts.drop_uid = s->opts.drop_gid = NOBODY;
 	}
 	s->libexec_dir = strdup(opts->libexec_dir);
+	s->opts.libexec_dir = s->libexec_dir;
 	s->strings = symintern_new();
 	s->spaces = map_new(sizeof(uint32_t), sizeof(struct symspace));
 	s->file_ids = map_new(2 * sizeof(uint64_t), sizeof(uint32_t));
@@ -121,145 +118,6 @@ void sym_stats(const struct sym *s, struct sym_stats *out)
 	*out = s->stats;
 }
 
-/* --- the child ------------------------------------------------------------- */
-
-static int need_child(struct sym *s)
-{
-	size_t it = 0;
-	const void *key;
-	void *value;
-
-	if (s->child.pid)
-		return 0;
-	if (s->stats.restarts > RESTARTS_MAX)
-		return -EIO;
-	for (size_t i = 0; i < s->nfile; i++)
-		s->file[i].sent = false;
-	while (map_next(s->spaces, &it, &key, &value))
-		((struct symspace *)value)->sent = false;
-	return symchild_start(&s->child, s->libexec_dir, s->opts.drop, s->opts.drop_uid,
-			      s->opts.drop_gid);
-}
-
-static void child_failed(struct sym *s)
-{
-	symchild_stop(&s->child);
-	s->stats.restarts++;
-}
-
-static int send_file(struct sym *s, uint32_t id)
-{
-	struct symfile *f = &s->file[id - 1];
-	int rc;
-
-	if (f->sent || f->fd < 0)
-		return 0;
-	rc = symp_begin(&s->out, SYMP_FILE, 0);
-	if (!rc)
-		rc = buf_add(&s->out, &id, sizeof(id));
-	if (!rc)
-		rc = symp_end(&s->out);
-	if (!rc)
-		rc = symchild_send(&s->child, &s->out, f->fd, SYM_TIMEOUT_MS);
-	f->sent = !rc;
-	return rc;
-}
-
-bool sym_shed_files(struct sym *s)
-{
-	bool any = false;
-
-	if (need_child(s))
-		return false;
-	for (uint32_t id = 1; id <= s->nfile; id++) {
-		struct symfile *f = &s->file[id - 1];
-
-		if (send_file(s, id)) {
-			child_failed(s);
-			return any;
-		}
-		if (f->fd >= 0) {
-			close(f->fd);
-			f->fd = -1;
-			any = true;
-		}
-	}
-	return any;
-}
-
-static int send_space(struct sym *s, struct symspace *sp)
-{
-	uint32_t head[2] = { sp->space, (uint32_t)sp->n };
-	int rc = 0;
-
-	if (sp->sent)
-		return 0;
-	for (size_t i = 0; i < sp->n && !rc; i++) {
-		if (sp->map[i].file)
-			rc = send_file(s, sp->map[i].file);
-	}
-	if (!rc)
-		rc = symp_begin(&s->out, SYMP_SPACE, 0);
-	if (!rc)
-		rc = buf_add(&s->out, head, sizeof(head));
-	for (size_t i = 0; i < sp->n && !rc; i++) {
-		const struct symspace_map *m = &sp->map[i];
-		struct symp_map e = { .start = m->start, .end = m->end, .offset = m->offset,
-				      .file = m->file, .prot = m->prot };
-
-		rc = buf_add(&s->out, &e, sizeof(e));
-	}
-	if (!rc)
-		rc = symp_end(&s->out);
-	if (!rc)
-		rc = symchild_send(&s->child, &s->out, -1, SYM_TIMEOUT_MS);
-	sp->sent = !rc;
-	return rc;
-}
-
-/* What a request says behind its head; appended after the space was sent. */
-struct request {
-	enum symp_type type, answer;
-	const void *part[2];
-	size_t bytes[2];
-};
-
-static int talk(struct sym *s, struct symspace *sp, const struct request *r,
-		struct symp_msg *answer)
-{
-	int rc = send_space(s, sp);
-
-	if (!rc)
-		rc = symp_begin(&s->out, r->type, ++s->seq);
-	for (int i = 0; i < 2 && !rc; i++)
-		rc = buf_add(&s->out, r->part[i], r->bytes[i]);
-	if (!rc)
-		rc = symp_end(&s->out);
-	if (!rc)
-		rc = symchild_send(&s->child, &s->out, -1, SYM_TIMEOUT_MS);
-	if (!rc)
-		rc = symchild_recv(&s->child, r->answer, s->seq, SYM_TIMEOUT_MS, answer);
-	return rc;
-}
-
-/* 0, -ENOMEM, or -EIO after which the child is gone. */
-static int ask(struct sym *s, struct symspace *sp, const struct request *r,
-	       struct symp_msg *answer)
-{
-	int rc;
-
-	if (sp->deaths >= SPACE_DEATHS_MAX || need_child(s))
-		return -EIO;
-	rc = talk(s, sp, r, answer);
-	if (!rc || rc == -ENOMEM)
-		return rc;
-	sp->deaths++;
-	child_failed(s);
-	return -EIO;
-}
-
-/* --- names ----------------------------------------------------------------- */
-
 static const char *module_of(const struct symspace *sp, uint32_t file, uint64_t addr)
 {
 	const struct symspace_map *m = symsnap_find(sp, addr);
@@ -309,13 +167,13 @@ static const struct sym_name *known_name(const struct sym *s, const struct symsp
 static int ask_names(struct sym *s, struct symspace *sp, const struct symp_addr *a, uint32_t n)
 {
 	uint32_t head[2] = { sp->space, n };
-	struct request r = {
+	struct sym_request r = {
 		.type = SYMP_NAME, .answer = SYMP_NAMES,
 		.part = { head, a }, .bytes = { sizeof(head), n * sizeof(*a) },
 	};
 	struct symp_names w;
 	struct symp_msg m;
-	int rc = ask(s, sp, &r, &m);
+	int rc = sym_ask(s, sp, &r, &m);
 
 	if (rc)
 		return rc;
@@ -332,12 +190,9 @@ static int ask_names(struct sym *s, struct symspace *sp, const struct symp_addr 
 	}
 	return 0;
 bad:
-	sp->deaths++;
-	child_failed(s);
+	sym_bad_answer(s, sp);
 	return -EIO;
 }
-
-/* --- stacks ---------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t h, uint64_t w)
 {
@@ -375,19 +230,18 @@ static int ask_stack(struct sym *s, struct symspace *sp, const struct sym_regs *
 {
 	struct symp_unwind u = { .space = sp->space, .max = (uint32_t)max, .regs = *regs,
 				 .stack_bytes = (uint32_t)bytes };
-	struct request r = {
+	struct sym_request r = {
 		.type = SYMP_UNWIND, .answer = SYMP_STACK,
 		.part = { &u, stack }, .bytes = { sizeof(u), bytes },
 	};
 	struct symp_list l;
 	struct symp_msg m;
-	int rc = ask(s, sp, &r, &m);
+	int rc = sym_ask(s, sp, &r, &m);
 
 	if (rc)
 		return rc;
 	if (symp_stack(&m, &l) || !l.n || l.n > u.max) {
-		sp->deaths++;
-		child_failed(s);
+		sym_bad_answer(s, sp);
 		return -EIO;
 	}
 	out->ip = malloc(l.n * sizeof(*out->ip));

@@ -51,22 +51,30 @@ static void run_child(const char *path, char *const argv[], char *const envp[], 
 	_exit(127);
 }
 
-int symchild_start(struct symchild *c, const char *dir, bool drop, uid_t uid, gid_t gid)
+int symchild_start(struct symchild *c, const struct sym_opts *opts)
 {
 	char path[4096], u[16], g[16];
-	char name[] = "tracer-sym", flag_u[] = "-u", flag_g[] = "-g";
+	char name[] = "tracer-sym", flag_u[] = "-u", flag_g[] = "-g", flag_n[] = "-n";
 	char env_lc[] = "LC_ALL=C";
-	char *argv[] = { name, flag_u, u, flag_g, g, NULL };
+	char *argv[7] = { name };
+	int argc = 1;
 	char *envp[] = { env_lc, NULL };
 	int sv[2], rc;
 	pid_t pid;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/tracer-sym", dir) >= sizeof(path))
+	rc = snprintf(path, sizeof(path), "%s/tracer-sym", opts->libexec_dir);
+	if (rc < 0 || (size_t)rc >= sizeof(path))
 		return -ENAMETOOLONG;
-	snprintf(u, sizeof(u), "%u", uid);
-	snprintf(g, sizeof(g), "%u", gid);
-	if (!drop)
-		argv[1] = NULL;
+	snprintf(u, sizeof(u), "%u", opts->drop_uid);
+	snprintf(g, sizeof(g), "%u", opts->drop_gid);
+	if (opts->no_lines)
+		argv[argc++] = flag_n;
+	if (opts->drop) {
+		argv[argc++] = flag_u;
+		argv[argc++] = u;
+		argv[argc++] = flag_g;
+		argv[argc++] = g;
+	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv))
 		return -errno;
 	pid = fork();

@@ -20,12 +20,12 @@ struct symchild {
 /* Nothing runs yet. */
 void symchild_init(struct symchild *c);
 /*
- * Starts DIR/tracer-sym with an empty environment, in a session of its own
- * (a terminal's ctrl-C is not meant for it), which becomes @uid and @gid when
- * @drop. Returns 0 or -errno. That the program cannot be executed shows as an
- * end of the child at the first request.
+ * Starts tracer-sym as @opts say, with an empty environment and in a session
+ * of its own: a terminal's ctrl-C is not meant for it. Returns 0 or -errno.
+ * That the program cannot be executed shows as an end of the child at the
+ * first request.
  */
-int symchild_start(struct symchild *c, const char *dir, bool drop, uid_t uid, gid_t gid);
+int symchild_start(struct symchild *c, const struct sym_opts *opts);
 /* Kills and reaps the child if there is one. */
 void symchild_stop(struct symchild *c);
 /*

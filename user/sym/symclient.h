@@ -2,7 +2,7 @@
 #ifndef SYM_SYMCLIENT_H
 #define SYM_SYMCLIENT_H
 
-/* What sym.c and symsnap.c share; for nobody else. */
+/* What sym.c, symask.c, symsnap.c and symopen.c share; for nobody else. */
 #include "base/buf.h"
 #include "base/map.h"
 #include "sym/sym.h"
@@ -56,10 +56,30 @@ struct sym {
 
 /* The mapping of @sp that holds @addr, or NULL. */
 const struct symspace_map *symsnap_find(const struct symspace *sp, uint64_t addr);
+/* What a request says behind its head, in two parts. */
+struct sym_request {
+	enum symp_type type, answer;
+	const void *part[2];
+	size_t bytes[2];
+};
+
 /*
- * Hands all files to the child and closes ours, when descriptors run out.
- * Returns whether any was closed.
+ * Asks the child, started and told of @sp before where necessary. *@answer is
+ * valid until the next asking. 0; -ENOMEM; -EIO, after which the child is gone.
  */
-bool sym_shed_files(struct sym *s);
+int sym_ask(struct sym *s, struct symspace *sp, const struct sym_request *r,
+	    struct symp_msg *answer);
+/* The answer made no sense: ends the child that gave it. */
+void sym_bad_answer(struct sym *s, struct symspace *sp);
+/*
+ * Hands all files to the child and closes ours, as descriptors run out: they
+ * are then lost when the child dies.
+ */
+void sym_shed_files(struct sym *s);
+
+/* symopen.c: opens what a line of /proc/PID/maps maps, @proc being /proc/PID. */
+struct stat;
+struct symmaps_line;
+int symopen_mapped(struct sym *s, int proc, const struct symmaps_line *l, struct stat *st);
 
 #endif

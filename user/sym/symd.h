@@ -32,8 +32,11 @@ void symd_box_request(void);
 
 /* --- symdserve.c ----------------------------------------------------------- */
 
-/* Answers until the parent closes its end (0) or says nonsense (-EBADMSG). */
-int symd_serve(int sock);
+/*
+ * Answers, with source lines when @lines, until the parent closes its end (0)
+ * or says nonsense (-EBADMSG).
+ */
+int symd_serve(int sock, bool lines);
 
 /* --- symdfile.c: one ELF file ---------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracer-sym [-u UID -g GID]: names addresses and unwinds stacks for its
- * parent, which is at descriptor 3. Not for people to start.
+ * tracer-sym [-n] [-u UID -g GID]: names addresses and unwinds stacks for its
+ * parent, which is at descriptor 3; with -n without source lines. Not for people to start.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +21,13 @@ static bool number(const char *s, unsigned int *out)
 int main(int argc, char **argv)
 {
 	unsigned int uid = 0, gid = 0;
-	bool good = true;
+	bool good = true, lines = true;
 	int c;
 
-	while ((c = getopt(argc, argv, "u:g:")) != -1) {
-		if (c == 'u')
+	while ((c = getopt(argc, argv, "nu:g:")) != -1) {
+		if (c == 'n')
+			lines = false;
+		else if (c == 'u')
 			good &= number(optarg, &uid);
 		else if (c == 'g')
 			good &= number(optarg, &gid);
@@ -38,5 +40,5 @@ int main(int argc, char **argv)
 	}
 	if (symd_box(uid, gid))
 		return 2;
-	return symd_serve(SYMD_FD) ? 2 : 0;
+	return symd_serve(SYMD_FD, lines) ? 2 : 0;
 }

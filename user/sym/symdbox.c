@@ -17,10 +17,16 @@
 #define CPU_REQUEST_S 10
 #define FILES 65536
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
+#if defined(__has_feature)
+#define CLANG_HAS(x) __has_feature(x)
 #else
-#define SANITIZED 0
+#define CLANG_HAS(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+	CLANG_HAS(address_sanitizer) || CLANG_HAS(thread_sanitizer)
+#define SANITIZED true
+#else
+#define SANITIZED false
 #endif
 
 static void limit(__rlimit_resource_t what, rlim_t most)

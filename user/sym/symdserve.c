@@ -12,6 +12,7 @@
 
 struct serve {
 	int sock;
+	bool lines;
 	struct symd_spaces *spaces;
 	struct buf in, out;
 	int fd[FDS_WAITING];	/* received, in order, for FILE messages to come */
@@ -89,7 +90,7 @@ static int add_name(struct serve *s, uint32_t space, struct symp_addr a)
 		symd_name(sym->name, name, sizeof(name));
 		n.offset = at.vaddr + back - sym->addr;
 	}
-	if (!data)
+	if (!data && s->lines)
 		symd_line(at.file, at.vaddr, &source, &n.line);
 	return symp_names_add(&s->out, n, name, source);
 }
@@ -195,9 +196,9 @@ static int handle_received(struct serve *s)
 	return 0;
 }
 
-int symd_serve(int sock)
+int symd_serve(int sock, bool lines)
 {
-	struct serve s = { .sock = sock, .spaces = symd_spaces_new() };
+	struct serve s = { .sock = sock, .lines = lines, .spaces = symd_spaces_new() };
 	int rc = s.spaces ? 1 : -ENOMEM;
 
 	while (rc > 0) {

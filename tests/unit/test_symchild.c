@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/* The child that parses: fast, without rights, mortal; and input that is no good. */
+#include "fixture_sym.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+
+/* Stacks that are cut short or nonsense give few frames, never an error. */
+static void test_bad_stacks(void **state)
+{
+	struct sym *s = new_sym();
+	struct sym_regs wild;
+	struct sym_frame f[64];
+	struct sym_stats st;
+	struct target t;
+	char noise[STACK];
+	int n;
+
+	(void)state;
+	sample(s, &t, "pie", "bss", 1);
+	n = sym_unwind(s, 1, &t.regs, t.stack, 0, f, 64);
+	assert_int_equal(n, 1);
+	assert_non_null(f[0].symbol);
+	assert_true(sym_unwind(s, 1, &t.regs, t.stack, 301, f, 64) < unwind(s, 1, &t, f + 0));
+	assert_int_equal(sym_unwind(s, 1, &t.regs, t.stack, t.stack_bytes, f, 2), 2);
+	srandom(1);
+	for (int i = 0; i < 500; i++) {
+		for (size_t j = 0; j < STACK; j++)
+			noise[j] = (char)random();
+		/* Return addresses into the program at random places, too. */
+		for (size_t j = 0; j + 8 <= STACK; j += 64) {
+			uint64_t a = t.regs.ip + (uint64_t)(random() % 400000) - 200000;
+
+			memcpy(noise + j, &a, 8);
+		}
+		wild = t.regs;
+		wild.ip += (uint64_t)(random() % 400000) - 200000;
+		n = sym_unwind(s, 1, &wild, noise, STACK, f, 64);
+		assert_in_range(n, 1, 64);
+	}
+	memset(&wild, 0xff, sizeof(wild));
+	assert_int_equal(sym_unwind(s, 1, &wild, noise, STACK, f, 64), 1);
+	assert_int_equal(sym_unwind(s, 2, &wild, noise, STACK, f, 64), -ENOENT);
+	sym_stats(s, &st);
+	assert_int_equal(st.failed, 0);
+	assert_int_equal(st.restarts, 0);
+	sym_free(s);
+}
+
+static void test_many_stacks(void **state)
+{
+	struct sym *s = new_sym();
+	struct sym_frame f[64];
+	struct sym_stats st;
+	struct target t;
+	uint64_t ns;
+
+	(void)state;
+	sample(s, &t, "pie", "thread", 1);
+	assert_true(unwind(s, 1, &t, f) > 0);
+	ns = clock_mono_ns();
+	for (int i = 0; i < 1000; i++) {
+		t.regs.ax = (uint64_t)i;	/* another stack, by the hash */
+		assert_true(unwind(s, 1, &t, f) > 5);
+	}
+	ns = clock_mono_ns() - ns;
+	print_message("1000 distinct stacks: %.1f ms\n", (double)ns / 1e6);
+	/* A fifth of it and less, but for a sanitizer on a loaded machine. */
+	assert_true(ns < 2000000000);
+	ns = clock_mono_ns();
+	for (int i = 0; i < 1000; i++) {
+		t.regs.ax = (uint64_t)i;
+		assert_true(unwind(s, 1, &t, f) > 5);
+	}
+	ns = clock_mono_ns() - ns;
+	print_message("1000 known stacks: %.1f ms\n", (double)ns / 1e6);
+	sym_stats(s, &st);
+	assert_int_equal(st.stacks, 2001);
+	assert_int_equal(st.cached, 1000);
+	sym_free(s);
+}
+
+static pid_t child_of_ours(void)
+{
+	char path[64], text[256] = "";
+	FILE *f;
+	int pid = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	f = fopen(path, "r");
+	if (f && fgets(text, sizeof(text), f))
+		pid = atoi(text);
+	if (f)
+		fclose(f);
+	return pid;
+}
+
+static void test_child_dies(void **state)
+{
+	struct sym *s = new_sym();
+	struct sym_frame f[64];
+	struct sym_stats st;
+	struct target t;
+	pid_t child;
+
+	(void)state;
+	sample(s, &t, "pie", "bss", 1);
+	assert_int_equal(child_of_ours(), 0);	/* not before it is needed */
+	assert_true(unwind(s, 1, &t, f) > 5);
+	child = child_of_ours();
+	assert_true(child > 0);
+	kill(child, SIGKILL);
+	t.regs.ax++;
+	assert_int_equal(unwind(s, 1, &t, f), -EIO);
+	sym_stats(s, &st);
+	assert_int_equal(st.failed, 1);
+	assert_int_equal(st.restarts, 1);
+	/* Anew, with all files although the process is gone. */
+	assert_true(unwind(s, 1, &t, f) > 5);
+	expect_data(s, 1, t.lock, "lock_in_bss");
+	/* What killed twice is not tried again. */
+	kill(child_of_ours(), SIGKILL);
+	t.regs.ax++;
+	assert_int_equal(unwind(s, 1, &t, f), -EIO);
+	assert_int_equal(unwind(s, 1, &t, f), -EIO);
+	assert_int_equal(child_of_ours(), 0);
+	/* And another space is not hurt. */
+	sample(s, &t, "fixed", "bss", 2);
+	assert_true(unwind(s, 2, &t, f) > 5);
+	sym_free(s);
+}
+
+/* The value of a line of /proc/PID/status. */
+static void status_of(pid_t pid, const char *name, char *out, size_t bytes)
+{
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	*out = 0;
+	while (fgets(line, sizeof(line), f)) {
+		if (!strncmp(line, name, strlen(name)))
+			snprintf(out, bytes, "%s", line + strlen(name) + 1);
+	}
+	fclose(f);
+}
+
+static bool nobody_is_mapped(void)
+{
+	unsigned long first, outside, n = 0;
+	FILE *f = fopen("/proc/self/uid_map", "r");
+
+	if (f && fscanf(f, "%lu %lu %lu", &first, &outside, &n) != 3)
+		n = 0;
+	if (f)
+		fclose(f);
+	return n > 65534;
+}
+
+static void test_child_is_unprivileged(void **state)
+{
+	struct sym *s = new_sym();
+	struct sym_frame f[64];
+	struct target t;
+	char text[256];
+	pid_t child;
+
+	(void)state;
+	sample(s, &t, "pie", "bss", 1);
+	assert_true(unwind(s, 1, &t, f) > 5);
+	child = child_of_ours();
+	status_of(child, "CapEff:", text, sizeof(text));
+	assert_int_equal(strtoull(text, NULL, 16), 0);
+	status_of(child, "CapPrm:", text, sizeof(text));
+	assert_int_equal(strtoull(text, NULL, 16), 0);
+	status_of(child, "NoNewPrivs:", text, sizeof(text));
+	assert_int_equal(atoi(text), 1);
+	/* In a user namespace that id may not be there; then it has no rights at least. */
+	if (!geteuid() && nobody_is_mapped()) {
+		status_of(child, "Uid:", text, sizeof(text));
+		assert_int_equal(atoi(text), 65534);
+		status_of(child, "Groups:", text, sizeof(text));
+		assert_int_equal(atoi(text), 0);
+	}
+	assert_int_not_equal(getsid(child), getsid(0));
+	sym_free(s);
+	/* Reaped, not left behind. */
+	assert_int_equal(kill(child, 0), -1);
+}
+
+static void test_gone(void **state)
+{
+	struct sym *s = new_sym();
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid)
+		_exit(0);
+	/* A zombie has no memory any more. */
+	waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT);
+	assert_int_equal(sym_snapshot(s, 1, pid), -ESRCH);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(sym_snapshot(s, 1, pid), -ESRCH);
+	sym_free(s);
+	sym_free(NULL);
+}
+
+static int open_descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/* With no descriptors left the files go to the child early. */
+static void test_few_descriptors(void **state)
+{
+	struct sym *s = new_sym();
+	struct sym_frame f[64];
+	struct rlimit old, few;
+	struct sym_stats st;
+	struct target t;
+	int before, lowest = dup(0);
+
+	(void)state;
+	start(&t, "pie", "bss");
+	capture(&t);
+	close(lowest);
+	before = open_descriptors();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	few = old;
+	few.rlim_cur = (rlim_t)lowest + 40;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(sym_snapshot(s, 1, t.pid), 0);
+	/* The child has started for it, and what is ours is its socket and pidfd. */
+	assert_in_range(open_descriptors() - before, 1, 2);
+	setrlimit(RLIMIT_NOFILE, &old);
+	end(&t);
+	sym_stats(s, &st);
+	assert_int_equal(st.unopened, 0);
+	assert_true(st.files >= 4);
+	assert_int_equal(expect_chain(f, unwind(s, 1, &t, f), deep) > 0, 1);
+	expect_data(s, 1, t.lock, "lock_in_bss");
+	sym_free(s);
+}
+
+/* A copy of the library, some bytes changed or cut off, mapped as code by a process. */
+static pid_t map_hostile(unsigned int seed, uint64_t *addr)
+{
+	void *want = (void *)(uintptr_t)0x200000000000;
+	char path[PATH_MAX + 16], *p;
+	struct stat st;
+	pid_t pid;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/hostile", dir);
+	assert_int_equal(shell("cp %s/libtarget.so %s", dir, path), 0);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0 && !fstat(fd, &st));
+	srandom(seed);
+	for (int i = 0; i < 1 + (int)(seed % 40); i++) {
+		/* Headers more often than what is between. */
+		long at = random() % (i & 1 ? st.st_size : i & 2 ? 1024 : 64);
+		char c = (char)random();
+
+		if (at > 4)
+			assert_int_equal(pwrite(fd, &c, 1, at), 1);
+	}
+	if (seed % 5 == 0)
+		assert_int_equal(ftruncate(fd, 4096 + random() % st.st_size), 0);
+	p = mmap(want, (size_t)st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_true(p != MAP_FAILED);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	munmap(p, (size_t)st.st_size);
+	close(fd);
+	unlink(path);
+	*addr = (uint64_t)(uintptr_t)p;
+	return pid;
+}
+
+static void test_hostile_files(void **state)
+{
+	int answered = 0;
+
+	(void)state;
+	for (unsigned int seed = 0; seed < 60; seed++) {
+		struct sym *s = new_sym();
+		struct sym_regs regs = { 0 };
+		struct sym_frame f[64];
+		struct sym_name name;
+		struct sym_stats st;
+		uint64_t addr, stack[512];
+		pid_t pid = map_hostile(seed, &addr);
+		int rc;
+
+		assert_int_equal(sym_snapshot(s, 1, pid), 0);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		for (uint64_t at = 0; at < 0x4000; at += 0x300) {
+			rc = sym_code(s, 1, addr + at, &name);
+			assert_true(!rc || rc == -ENOENT || rc == -EIO);
+			rc = sym_data(s, 1, addr + at, &name);
+			assert_true(!rc || rc == -ENOENT || rc == -EIO);
+			for (int i = 0; i < 512; i++)
+				stack[i] = addr + 0x1000 + (uint64_t)(random() % 0x400);
+			regs.ip = addr + 0x1000 + at / 8;
+			rc = sym_unwind(s, 1, &regs, stack, sizeof(stack), f, 64);
+			assert_true((rc > 0 && rc <= 64) || rc == -EIO);
+		}
+		sym_stats(s, &st);
+		answered += !st.failed;
+		sym_free(s);
+	}
+	/* Corrupt files are no reason to give up the rest. */
+	print_message("%d of 60 corrupt files without the child's death\n", answered);
+	assert_true(answered > 30);
+}
+
+static void test_no_child_program(void **state)
+{
+	struct sym_opts o = { .libexec_dir = "/nonexistent" };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_null(sym_new(&o, &e));
+	assert_int_equal(e.code, ENOENT);
+	assert_non_null(strstr(e.msg, "/nonexistent/tracer-sym"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bad_stacks),
+		cmocka_unit_test(test_many_stacks),
+		cmocka_unit_test(test_child_dies),
+		cmocka_unit_test(test_child_is_unprivileged),
+		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_few_descriptors),
+		cmocka_unit_test(test_hostile_files),
+		cmocka_unit_test(test_no_child_program),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

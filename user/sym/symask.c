@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DESIGN. Everything that the child was told can be told again, so it may die:
+ * it is started anew at the next request, RESTARTS_MAX times in all and once
+ * for a space that killed it. Files and mappings are sent when a request needs
+ * them, before it, and are not answered; so there is never more than one
+ * answer on its way, and neither side can wait for the other to read.
+ */
+#include "sym/symclient.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#define RESTARTS_MAX 3
+#define SPACE_DEATHS_MAX 2
+
+static int need_child(struct sym *s)
+{
+	size_t it = 0;
+	const void *key;
+	void *value;
+
+	if (s->child.pid)
+		return 0;
+	if (s->stats.restarts > RESTARTS_MAX)
+		return -EIO;
+	for (size_t i = 0; i < s->nfile; i++)
+		s->file[i].sent = false;
+	while (map_next(s->spaces, &it, &key, &value))
+		((struct symspace *)value)->sent = false;
+	return symchild_start(&s->child, &s->opts);
+}
+
+static void child_failed(struct sym *s)
+{
+	symchild_stop(&s->child);
+	s->stats.restarts++;
+}
+
+static int send_file(struct sym *s, uint32_t id)
+{
+	struct symfile *f = &s->file[id - 1];
+	int rc;
+
+	if (f->sent || f->fd < 0)
+		return 0;
+	rc = symp_begin(&s->out, SYMP_FILE, 0);
+	if (!rc)
+		rc = buf_add(&s->out, &id, sizeof(id));
+	if (!rc)
+		rc = symp_end(&s->out);
+	if (!rc)
+		rc = symchild_send(&s->child, &s->out, f->fd, SYM_TIMEOUT_MS);
+	f->sent = !rc;
+	return rc;
+}
+
+void sym_shed_files(struct sym *s)
+{
+	if (need_child(s))
+		return;
+	for (uint32_t id = 1; id <= s->nfile; id++) {
+		struct symfile *f = &s->file[id - 1];
+
+		if (send_file(s, id)) {
+			child_failed(s);
+			return;
+		}
+		if (f->fd >= 0) {
+			close(f->fd);
+			f->fd = -1;
+		}
+	}
+}
+
+static int send_space(struct sym *s, struct symspace *sp)
+{
+	uint32_t head[2] = { sp->space, (uint32_t)sp->n };
+	int rc = 0;
+
+	if (sp->sent)
+		return 0;
+	for (size_t i = 0; i < sp->n && !rc; i++) {
+		if (sp->map[i].file)
+			rc = send_file(s, sp->map[i].file);
+	}
+	if (!rc)
+		rc = symp_begin(&s->out, SYMP_SPACE, 0);
+	if (!rc)
+		rc = buf_add(&s->out, head, sizeof(head));
+	for (size_t i = 0; i < sp->n && !rc; i++) {
+		const struct symspace_map *m = &sp->map[i];
+		struct symp_map e = { .start = m->start, .end = m->end, .offset = m->offset,
+				      .file = m->file, .prot = m->prot };
+
+		rc = buf_add(&s->out, &e, sizeof(e));
+	}
+	if (!rc)
+		rc = symp_end(&s->out);
+	if (!rc)
+		rc = symchild_send(&s->child, &s->out, -1, SYM_TIMEOUT_MS);
+	sp->sent = !rc;
+	return rc;
+}
+
+static int talk(struct sym *s, struct symspace *sp, const struct sym_request *r,
+		struct symp_msg *answer)
+{
+	int rc = send_space(s, sp);
+
+	if (!rc)
+		rc = symp_begin(&s->out, r->type, ++s->seq);
+	for (int i = 0; i < 2 && !rc; i++)
+		rc = buf_add(&s->out, r->part[i], r->bytes[i]);
+	if (!rc)
+		rc = symp_end(&s->out);
+	if (!rc)
+		rc = symchild_send(&s->child, &s->out, -1, SYM_TIMEOUT_MS);
+	if (!rc)
+		rc = symchild_recv(&s->child, r->answer, s->seq, SYM_TIMEOUT_MS, answer);
+	return rc;
+}
+
+void sym_bad_answer(struct sym *s, struct symspace *sp)
+{
+	sp->deaths++;
+	child_failed(s);
+}
+
+int sym_ask(struct sym *s, struct symspace *sp, const struct sym_request *r,
+	    struct symp_msg *answer)
+{
+	int rc;
+
+	if (sp->deaths >= SPACE_DEATHS_MAX || need_child(s))
+		return -EIO;
+	rc = talk(s, sp, r, answer);
+	if (!rc || rc == -ENOMEM)
+		return rc;
+	sym_bad_answer(s, sp);
+	return -EIO;
+}

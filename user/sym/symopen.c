@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DESIGN. Three ways to the file behind a mapping, in this order. map_files
+ * leads to the very inode, deleted or not, in whatever mount namespace or
+ * chroot, but needs a capability. The path below /proc/PID/root needs only the
+ * same user, and is believed when the inode agrees. /proc/PID/exe is left for
+ * the program itself when its file is gone.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sym/symclient.h"
+#include "sym/symmaps.h"
+
+#define OVERLAY_MAGIC 0x794c7630
+
+/*
+ * Opens for reading what @path_fd (O_PATH) is, when that is a regular file:
+ * opening a device or a FIFO of somebody else's choice could block or act.
+ */
+static int reopen(int path_fd, struct stat *st)
+{
+	char link[64];
+	int fd;
+
+	if (fstat(path_fd, st))
+		return -errno;
+	if (!S_ISREG(st->st_mode))
+		return -EINVAL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_map_file(struct sym *s, int proc, const struct symmaps_line *l, struct stat *st)
+{
+	char name[64];
+	int path_fd, fd;
+
+	if (s->no_map_files)
+		return -EPERM;
+	snprintf(name, sizeof(name), "map_files/%llx-%llx", (unsigned long long)l->start,
+		 (unsigned long long)l->end);
+	path_fd = openat(proc, name, O_PATH | O_CLOEXEC);
+	if (path_fd < 0) {
+		fd = -errno;
+		if (fd == -EPERM)
+			s->no_map_files = true;
+		return fd;
+	}
+	fd = reopen(path_fd, st);
+	close(path_fd);
+	return fd;
+}
+
+/* Overlays have shown the inode of the layer below in maps. */
+static bool same_inode(int path_fd, const struct stat *st, uint64_t ino)
+{
+	struct statfs fs;
+
+	return st->st_ino == ino || (!fstatfs(path_fd, &fs) && fs.f_type == OVERLAY_MAGIC);
+}
+
+/* By its path below the process's root; the path has no links left in it. */
+static int open_by_path(int proc, const struct symmaps_line *l, struct stat *st)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
+	};
+	char *path = malloc(l->path_bytes + 1);
+	int root, path_fd, fd;
+
+	if (!path)
+		return -ENOMEM;
+	symmaps_path(l->path, l->path_bytes, path);
+	root = openat(proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0) {
+		fd = -errno;
+		free(path);
+		return fd;
+	}
+	path_fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	fd = path_fd < 0 ? -errno : reopen(path_fd, st);
+	if (fd >= 0 && !same_inode(path_fd, st, l->ino)) {
+		close(fd);
+		fd = -ESTALE;
+	}
+	if (path_fd >= 0)
+		close(path_fd);
+	close(root);
+	free(path);
+	return fd;
+}
+
+/* The program itself can be opened by its owner even when deleted. */
+static int open_exe(int proc, const struct symmaps_line *l, struct stat *st)
+{
+	int path_fd = openat(proc, "exe", O_PATH | O_CLOEXEC), fd;
+
+	if (path_fd < 0)
+		return -errno;
+	fd = reopen(path_fd, st);
+	if (fd >= 0 && st->st_ino != l->ino) {
+		close(fd);
+		fd = -ESTALE;
+	}
+	close(path_fd);
+	return fd;
+}
+
+int symopen_mapped(struct sym *s, int proc, const struct symmaps_line *l, struct stat *st)
+{
+	int fd = open_map_file(s, proc, l, st);
+
+	if (fd < 0 && l->path[0] == '/') {
+		fd = open_by_path(proc, l, st);
+		if (fd < 0)
+			fd = open_exe(proc, l, st);
+	}
+	return fd;
+}
