@@ -219,6 +219,30 @@ static void an_empty_summary_says_so(void **state)
 	summary_release(&s);
 }
 
+static void what_was_attached_to_is_named(void **state)
+{
+	struct summary s;
+	struct buf text;
+	size_t i;
+
+	(void)state;
+	fixture_rich(&s);
+	for (i = 0; s.command[i]; i++)
+		free(s.command[i]);
+	free(s.command);
+	s.command = NULL;
+	s.has_exit = false;
+	s.npids = 2;
+	FIXTURE_ARRAY(s.pids, 2);
+	s.pids[0] = 4211;
+	s.pids[1] = 99;
+	print(&s, 80, 10, &text);
+	assert_memory_equal(text.data, "TRACED  pids 4211 (orders) 99\n", 30);
+	assert_null(strstr(text.data, "exit code"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
 static void the_ledger_is_printed_when_it_is_not_empty(void **state)
 {
 	struct summary s;
@@ -229,6 +253,7 @@ static void the_ledger_is_printed_when_it_is_not_empty(void **state)
 	s.loss.stacks = s.loss.total = 7;
 	print(&s, 80, 10, &text);
 	assert_non_null(strstr(text.data, "LOST"));
+	assert_non_null(strstr(text.data, "7 events or stacks are missing"));
 	assert_non_null(strstr(text.data, "7 stacks could not be read"));
 	buf_release(&text);
 	summary_release(&s);
@@ -303,6 +328,7 @@ int main(void)
 		cmocka_unit_test(colour_is_for_those_who_want_it),
 		cmocka_unit_test(rows_are_limited_and_the_rest_is_counted),
 		cmocka_unit_test(an_empty_summary_says_so),
+		cmocka_unit_test(what_was_attached_to_is_named),
 		cmocka_unit_test(the_ledger_is_printed_when_it_is_not_empty),
 		cmocka_unit_test(calls_are_sorted_as_asked),
 		cmocka_unit_test(environment_decides_where_nothing_else_does),

@@ -46,6 +46,22 @@ static void add_word(const struct view *v, struct buf *b, const char *word)
 	buf_addc(b, '\'');
 }
 
+/* " (COMM)" where the thread is among those kept. */
+static void add_name_of(const struct view *v, struct buf *b, pid_t pid)
+{
+	const struct sum_threads *t = &v->s->threads;
+	size_t i;
+
+	for (i = 0; i < t->nby_thread; i++) {
+		if (t->by_thread[i].tid != pid)
+			continue;
+		buf_adds(b, VIEW_GLUE "(");
+		view_esc_glued(v, b, t->by_thread[i].comm);
+		buf_addc(b, ')');
+		return;
+	}
+}
+
 static void add_target(const struct view *v, struct buf *b)
 {
 	const struct summary *s = v->s;
@@ -64,8 +80,10 @@ static void add_target(const struct view *v, struct buf *b)
 		return;
 	}
 	buf_adds(b, s->npids == 1 ? "pid" : s->npids ? "pids" : "nothing");
-	for (i = 0; i < s->npids && b->len <= HEAD_COMMAND_BYTES; i++)
+	for (i = 0; i < s->npids && b->len <= HEAD_COMMAND_BYTES; i++) {
 		buf_addf(b, " %d", (int)s->pids[i]);
+		add_name_of(v, b, s->pids[i]);
+	}
 	if (i < s->npids)
 		buf_addf(b, " %s", v->g->dots);
 }
@@ -217,8 +235,8 @@ void view_loss(struct view *v)
 
 	if (!v->s->loss.total)
 		return;
-	view_things(&b, v->s->loss.total, "is missing from the figures below:",
-		    "are missing from the figures below:");
+	view_things(&b, v->s->loss.total, "event or stack is missing from the figures below:",
+		    "events or stacks are missing from the figures below:");
 	out_putc(v->out, '\n');
 	view_wrap(v, HEAD_INDENT, "LOST", VIEW_RED, &b);
 	for (i = 0; i < sizeof(loss_rows) / sizeof(*loss_rows); i++) {

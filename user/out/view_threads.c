@@ -163,9 +163,8 @@ static void thread_name(const struct view *v, const void *row, struct buf *b)
 	view_esc(v, b, t->comm);
 	if (t->is_process)
 		buf_adds(b, " (process)");
-	if (!t->created)
-		buf_adds(b, " (was there)");
-	if (!t->exited)
+	/* One that was there before mostly runs on; of a new one it is worth a word. */
+	if (t->created && !t->exited)
 		buf_adds(b, " (runs on)");
 }
 
