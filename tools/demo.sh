@@ -30,8 +30,8 @@ say "tracer run $build/tests/workloads/demo"
 }
 cat "$tmp/demo.txt"
 
-head -c 48000000 "$data" >"$tmp/data"
-say "tracer run -- xz -T2 -2 -k $(basename "$data")   (its first 48 MB)"
+head -c 32000000 "$data" >"$tmp/data"
+say "tracer run -- xz -T2 -2 -k $(basename "$data")   (its first 32 MB)"
 "$tracer" run -o "$tmp/xz.txt" -- xz -T2 -2 -k "$tmp/data" || {
 	code=$?
 	cat "$tmp/xz.txt" 2>/dev/null
