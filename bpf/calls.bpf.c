@@ -11,6 +11,7 @@
 #define TS_COMPAT	2
 #define MAP_STACK	0x20000
 #define MAX_ERRNO	4095
+#define EINTR		4
 #define NR_RT_SIGRETURN	15
 #define NR_MMAP		9
 
@@ -54,9 +55,10 @@ static __always_inline void call_enter(struct task_state *st, struct pt_regs *re
 	st->enter_ns = bpf_ktime_get_ns();
 }
 
+/* 512 to 516 are the kernel's own words for a call that a signal broke off. */
 static __always_inline void count_errno(u32 nr, s64 ret)
 {
-	struct live_errno_key key = { .nr = nr, .err = -ret };
+	struct live_errno_key key = { .nr = nr, .err = ret > -512 || ret < -516 ? -ret : EINTR };
 	u64 *n = bpf_map_lookup_elem(&errnos, &key), one = 1;
 
 	if (n)
@@ -152,9 +154,17 @@ static __always_inline void call_return(struct task_state *st, struct pt_regs *r
 	} else if (class >= CALL_CLONE && (cfg.collect & LIVE_THREADS)) {
 		on_the_way(st, call, nr, class, dur, now);
 	}
-	if (cfg.timeline && dur >= cfg.slice_min_ns && !(st->flags & ST_CALIB))
-		emit_slice(st, SLICE_CALL, st->enter_ns, dur, nr,
-			   class == CALL_FUTEX ? st->fx_addr : regs->di, ret, st->waker);
+	if (cfg.timeline && dur >= cfg.slice_min_ns && !(st->flags & ST_CALIB)) {
+		/* The exec that begins an account began before it: slices lie within their life. */
+		u64 begin = st->enter_ns > st->start_ns ? st->enter_ns : st->start_ns;
+		u64 arg = regs->di;
+
+		/* Else one load serves both pointers, which the verifier refuses. */
+		barrier_var(arg);
+		if (class == CALL_FUTEX)
+			arg = st->fx_addr;
+		emit_slice(st, SLICE_CALL, begin, now - begin, nr, arg, ret, st->waker);
+	}
 }
 
 /* A new thread's first return to user mode comes from its creator's clone. */

@@ -6,6 +6,8 @@
  */
 #include "lib/events.bpf.h"
 #include "lib/filter.bpf.h"
+#include "lib/futex.bpf.h"
+#include "lib/pipe.bpf.h"
 
 static __always_inline void born(struct task_state *st)
 {
@@ -187,14 +189,45 @@ int BPF_PROG(execed, struct task_struct *task)
 }
 
 /*
- * A thread is taken up while it runs. In a call, that call began before the
- * trace: it is counted from now when it comes back.
+ * A thread that sleeps in a call when it is taken up: the call began before the
+ * trace, and is counted from now on when it comes back.
  */
+static __always_inline void note_call_in_flight(struct task_state *st, struct task_struct *task,
+						u64 now)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	u8 class;
+	u32 nr;
+
+	st->out_ns = now;
+	st->flags |= ST_BLOCKED;
+	st->block_nr = LIVE_NR_OTHER;
+	if ((long)regs->ax != AX_IN_CALL || (task->thread_info.status & 2))
+		return;
+	nr = call_slot(regs->orig_ax);
+	st->block_nr = st->nr = nr;
+	st->class = call_class[nr & (LIVE_NR_CALLS - 1)];
+	class = st->class & 0x3f;
+	/* futex_waitv's addresses are in the task's memory, which is not ours here. */
+	if (class == CALL_FUTEX || (class == CALL_FUTEX2 && nr != 449 && nr != 456))
+		futex_note(st, class, nr, regs);
+	else if (class == CALL_READ || class == CALL_WRITE)
+		end_resolve(class == CALL_READ || !cfg.exact ? &st->in : &st->out, task, regs->di,
+			    class == CALL_WRITE, false);
+	else if (class < CALL_CLONE)
+		st->class &= 0xc0;
+	if (cfg.exact) {
+		st->in_call = 1;
+		st->enter_ns = now;
+		st->flags &= ~ST_FRESH;
+	}
+}
+
+/* A thread is taken up while it runs. */
 static __always_inline struct task_state *take_up(struct task_struct *task, u32 flags)
 {
 	struct task_struct *leader = task->group_leader;
 	struct task_state *st, *ls = NULL;
-	struct pt_regs *regs;
 	u64 now;
 
 	if (state_of(task))
@@ -214,22 +247,11 @@ static __always_inline struct task_state *take_up(struct task_struct *task, u32 
 	if (leader && leader != task)
 		ls = state_of(leader);
 	st->space = ls ? ls->space : new_space();
-	if (task->__state) {
-		st->out_ns = now;
-		st->flags |= ST_BLOCKED;
-		st->block_nr = LIVE_NR_OTHER;
-		regs = (struct pt_regs *)bpf_task_pt_regs(task);
-		if ((long)regs->ax == AX_IN_CALL && !(task->thread_info.status & 2)) {
-			st->block_nr = st->nr = call_slot(regs->orig_ax);
-			st->class = call_class[st->nr & (LIVE_NR_CALLS - 1)];
-			/* What it is about was not noted: counted as a call alone. */
-			if ((st->class & 0x3f) < CALL_CLONE)
-				st->class &= 0xc0;
-			st->in_call = 1;
-			st->enter_ns = now;
-			st->flags &= ~ST_FRESH;
-		}
-	}
+	/* A leader may be dead while its threads run: it lends them its number only. */
+	if (task->exit_state)
+		return NULL;
+	if (task->__state)
+		note_call_in_flight(st, task, now);
 	__sync_fetch_and_add(&counts.live, 1);
 	raise_max(&counts.live_peak, counts.live);
 	return st;

@@ -58,8 +58,24 @@ static __always_inline void thread_ended(struct task_state *st, struct task_stru
 	__sync_fetch_and_sub(&counts.live, 1);
 }
 
+static __always_inline void note_futex_wait(struct task_state *st, struct pt_regs *regs, u32 nr,
+					    u8 class, u64 now)
+{
+	struct live_futex_key key = { .space = st->space };
+	struct live_futex *fx;
+
+	futex_note(st, class, nr, regs);
+	if (!(st->flags & ST_WAITING) || !cfg.stacks)
+		return;
+	/* The thread's stack can be read as long as it is the current one. */
+	key.addr = st->fx_addr;
+	fx = futex_row(&key);
+	if (fx)
+		stack_sample(st, fx, regs, 0, now);
+}
+
 /* Wait mode: what a thread blocks in, from its registers. */
-static __always_inline void note_wait(struct task_state *st, struct task_struct *task)
+static __always_inline void note_wait(struct task_state *st, struct task_struct *task, u64 now)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u32 nr;
@@ -76,7 +92,7 @@ static __always_inline void note_wait(struct task_state *st, struct task_struct 
 	st->class = class;
 	if (class == CALL_FUTEX || class == CALL_FUTEX2) {
 		if (cfg.collect & LIVE_FUTEX)
-			futex_note(st, class, nr, regs);
+			note_futex_wait(st, regs, nr, class, now);
 	} else if (class >= CALL_READ && class <= CALL_SENDFILE && (cfg.collect & LIVE_PIPES)) {
 		end_resolve(&st->in, task, regs->di, class == CALL_WRITE, false);
 	}
@@ -135,7 +151,7 @@ static __always_inline void switch_out(struct task_state *st, struct task_struct
 	st->flags |= ST_BLOCKED;
 	st->wake_ns = 0;
 	if (!cfg.exact)
-		note_wait(st, task);
+		note_wait(st, task, now);
 	else
 		st->block_nr = st->in_call == 1 ? st->nr : LIVE_NR_OTHER;
 }
@@ -261,6 +277,8 @@ static __always_inline void note_waker(struct task_state *st)
 		st->waker = me ? me->tgid : st->tgid;
 	} else {
 		st->waker = me ? me->tid : task_tid(cur);
+		if (me)
+			me->woke++;
 	}
 }
 

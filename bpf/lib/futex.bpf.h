@@ -53,6 +53,10 @@ struct {
 	__type(value, u64);
 } stack_last __weak SEC(".maps");
 
+/* Least time between two samples of a CPU; of a lock's first one. */
+#define SAMPLE_NS	5000000
+#define SAMPLE_FIRST_NS	500000
+
 struct user_waitv { u64 val, uaddr; u32 flags, reserved; };
 
 /* futex(2)'s operations: what each is to us. */
@@ -78,6 +82,7 @@ static __always_inline void futex_note(struct task_state *st, u8 class, u32 nr,
 
 	st->waker = 0;
 	st->dead = 0;
+	st->woke = 0;
 	st->flags &= ~(ST_JOIN | ST_WAITING);
 	if (class == CALL_FUTEX) {
 		op = regs->si;
@@ -182,12 +187,17 @@ static __always_inline void stack_sample(struct task_state *st, struct live_fute
 	u32 zero = 0;
 	u64 *last = bpf_map_lookup_elem(&stack_last, &zero);
 	struct live_stack *e;
+	bool first;
 	void *ring;
 	u64 sp;
 
-	if (!last || now - *last < (fx->samples ? 5000000 : 20000))
+	if (!last || now - *last < (fx->samples ? SAMPLE_NS : SAMPLE_FIRST_NS))
 		return;
 	*last = now;
+	/* A sample is large: where the ring is filling up, what was not asked for waits. */
+	ring = ring_mine();
+	if (!ring || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > ring_wake_bytes)
+		return;
 	if (!RING_RESERVE(ring, e))
 		return;
 	event_head(&e->head, EV_STACK, sizeof(*e), st->tid, now);
@@ -195,7 +205,7 @@ static __always_inline void stack_sample(struct task_state *st, struct live_fute
 	e->space = st->space;
 	e->addr = st->fx_addr;
 	e->wait_ns = wait_ns;
-	e->pad = 0;
+	e->woke = st->fx_kind != FX_WAIT;
 	e->regs.ax = regs->ax; e->regs.bx = regs->bx; e->regs.cx = regs->cx;
 	e->regs.dx = regs->dx; e->regs.si = regs->si; e->regs.di = regs->di;
 	e->regs.bp = regs->bp; e->regs.r8 = regs->r8; e->regs.r9 = regs->r9;
@@ -215,8 +225,9 @@ static __always_inline void stack_sample(struct task_state *st, struct live_fute
 			count_loss(&counts.stacks);
 		}
 	}
-	__sync_fetch_and_add(&fx->samples, 1);
-	ring_submit(ring, e);
+	first = !__sync_fetch_and_add(&fx->samples, 1);
+	/* Its process may end soon, and must be looked at before that. */
+	bpf_ringbuf_submit(e, first ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
 /* One wait is over: the row, the edge, the sample. */
@@ -262,12 +273,25 @@ static __always_inline void join_event(struct task_state *st, u64 now)
 		return;
 	event_head(&e->head, EV_JOIN, sizeof(*e), st->tid, now);
 	e->dead = st->dead;
-	e->pad = 0;
+	e->space = st->space;
+	e->addr = st->fx_addr;
 	e->latency_ns = st->wake_ns && st->wake_ns < now ? now - st->wake_ns : 0;
 	ring_submit(ring, e);
 }
 
-static __always_inline void futex_woke(struct task_state *st, struct live_futex *fx, s64 ret)
+/*
+ * unlock_pi returns 0 whether or not somebody waited. Who gets the lock is in
+ * its word at once, and need not have slept yet.
+ */
+static __always_inline bool pi_handed_over(u64 addr)
+{
+	u32 word = 0;
+
+	return !bpf_probe_read_user(&word, sizeof(word), (void *)addr) && (word & 0x3fffffff);
+}
+
+static __always_inline void futex_woke(struct task_state *st, struct live_futex *fx,
+				       struct pt_regs *regs, s64 ret, u64 now)
 {
 	u64 woken = ret;
 
@@ -276,16 +300,19 @@ static __always_inline void futex_woke(struct task_state *st, struct live_futex 
 			__sync_fetch_and_add(&fx->eagain, 1);
 		return;
 	}
-	if (st->fx_op == 7)	/* unlock_pi hands over and returns 0 */
-		woken = 1;
+	if (st->fx_op == 7)
+		woken = st->woke || pi_handed_over(st->fx_addr);
 	if (st->fx_kind == FX_REQUEUE && woken > st->fx_val) {
 		__sync_fetch_and_add(&fx->requeued, woken - st->fx_val);
 		woken = st->fx_val;
 	}
+	/* Nobody waits here, perhaps never: let the process be looked at for names. */
+	if (cfg.stacks && !fx->samples)
+		stack_sample(st, fx, regs, 0, now);
 	__sync_fetch_and_add(&fx->wakes, 1);
 	if (woken)
 		__sync_fetch_and_add(&fx->woken, woken);
-	if (!ret && st->fx_op != 7)
+	if (!woken && !ret)
 		__sync_fetch_and_add(&fx->wasted, 1);
 }
 
@@ -323,7 +350,7 @@ static __always_inline void futex_return(struct task_state *st, struct pt_regs *
 			futex_resolve(fx, st->fx_addr);
 	}
 	if (st->fx_kind != FX_WAIT) {
-		futex_woke(st, fx, ret);
+		futex_woke(st, fx, regs, ret, now);
 		return;
 	}
 	if (ret == -EAGAIN) {

@@ -60,6 +60,7 @@ struct task_state {
 	u32 fx_val;
 	u8 fx_op, fx_kind, fx_shared, fx_pad;
 	u32 waker, dead;	/* who ended the wait; the thread whose exit did */
+	u32 woke, fx_pad2;	/* traced waiters that this call has woken */
 	/* pipe ends of this call */
 	struct end_ref in, out;
 	u64 futex_at_end;	/* futex_calls when it last moved a chunk */

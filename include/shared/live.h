@@ -219,8 +219,8 @@ struct live_exec {
 
 struct live_join {
 	struct live_head head;	/* tid: the joiner */
-	u32 dead, pad;		/* the thread that was joined */
-	u64 latency_ns;
+	u32 dead, space;	/* the thread that was joined */
+	u64 addr, latency_ns;
 };
 
 struct live_regs { u64 ax, bx, cx, dx, si, di, bp, sp, r8, r9, r10, r11, r12, r13, r14, r15, ip; };
@@ -230,7 +230,7 @@ struct live_stack {
 	u32 tgid, space;
 	u64 addr, wait_ns;
 	struct live_regs regs;
-	u32 bytes, pad;
+	u32 bytes, woke;	/* woke: taken at a wake, not at a wait */
 	u8 stack[LIVE_STACK_BYTES];
 };
 
@@ -255,7 +255,7 @@ struct live_birth {
 LIVE_LAYOUT(live_head, 16);
 LIVE_LAYOUT(live_thread, 208);
 LIVE_LAYOUT(live_exec, 48);
-LIVE_LAYOUT(live_join, 32);
+LIVE_LAYOUT(live_join, 40);
 LIVE_LAYOUT(live_stack, 4280);
 LIVE_LAYOUT(live_slice, 56);
 LIVE_LAYOUT(live_birth, 48);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "collect/live_state.h"
@@ -12,8 +13,12 @@
 
 /* An event younger than this may have an older one on its way on another CPU. */
 #define SETTLE_NS 200000
+#define FIND_TRIES 5
 #define TICK_MIN_MS 1
 #define TICK_MAX_MS 64
+
+/* A ring that fills in a burst must be emptied before the burst goes on. */
+#define CONSUMER_NICE (-15)
 
 static int live_init(struct live *l, const struct live_setup *setup, struct err *err)
 {
@@ -31,7 +36,9 @@ static int live_init(struct live *l, const struct live_setup *setup, struct err 
 	l->spaces = map_new(sizeof(uint32_t), sizeof(struct live_space));
 	l->reservoirs = map_new(sizeof(struct live_futex_key), sizeof(struct live_reservoir));
 	l->waiting = map_new(sizeof(struct live_futex_key), sizeof(struct live_pending));
-	if (!l->who || !l->spaces || !l->reservoirs || !l->waiting)
+	l->joined = map_new(sizeof(uint32_t), sizeof(struct live_joined));
+	l->joins = map_new(sizeof(struct live_edge_key), sizeof(uint64_t));
+	if (!l->who || !l->spaces || !l->reservoirs || !l->waiting || !l->joined || !l->joins)
 		return err_sys(err, ENOMEM, "cannot set up the trace");
 	l->sym = sym_new(&so, err);
 	if (!l->sym)
@@ -72,6 +79,8 @@ void live_free(struct live *l)
 	map_free(l->spaces);
 	map_free(l->reservoirs);
 	map_free(l->waiting);
+	map_free(l->joined);
+	map_free(l->joins);
 	free(l->thread);
 	free(l->sample);
 	free(l);
@@ -82,11 +91,33 @@ int live_target(struct live *l, pid_t pid, bool own, struct err *err)
 	return live_target_put(l, (uint32_t)pid, own, err);
 }
 
+/*
+ * A thread gets no state while a preempted one on the same CPU is getting its
+ * own: look again for those that were passed over. Nothing is lost by it.
+ */
+static int find_threads(struct live *l, struct err *err)
+{
+	uint64_t before = live_counts(l)->map_full, passed;
+	int tries, r = 0;
+
+	for (tries = 0; tries < FIND_TRIES && !r; tries++) {
+		r = live_iterate(l, false, err);
+		passed = live_counts(l)->map_full - before;
+		if (!passed)
+			break;
+		if (tries < FIND_TRIES - 1)
+			live_forget_full(l, passed);
+	}
+	return r;
+}
+
 long live_start(struct live *l, struct err *err)
 {
-	if (live_iterate(l, false, err))
+	if (find_threads(l, err))
 		return -err->code;
 	if (!l->started_ns) {
+		/* Refused without the privilege; then losses are likelier, and shown. */
+		(void)setpriority(PRIO_PROCESS, 0, CONSUMER_NICE);
 		l->started_ns = clock_mono_ns();
 		l->started_real_ns = clock_real_ns();
 		l->cpu_at_start_ns = clock_process_cpu_ns();

@@ -102,6 +102,63 @@ static void add_costs(struct live *l, const struct live_thread *e, uint64_t cost
 		hist_add(&l->lifetime, e->end_ns - e->start_ns);
 }
 
+static void add_join(struct sum_thread *t, uint64_t latency_ns)
+{
+	if (!t->created || t->stage_ns[SUM_STAGE_JOIN])
+		return;
+	t->stage_ns[SUM_STAGE_JOIN] = latency_ns;
+	t->cost_ns += latency_ns;
+}
+
+/* Whom each joiner waited for, as long as they are few enough to be named. */
+static void keep_join_edge(struct live *l, const struct live_join *e)
+{
+	struct live_edge_key key = { .addr = e->addr, .space = e->space, .waker = e->dead,
+				     .waiter = e->head.tid };
+	uint64_t *n = map_count(l->joins) < LIVE_JOIN_EDGES ? map_put(l->joins, &key) :
+							      map_get(l->joins, &key);
+
+	if (n)
+		++*n;
+}
+
+/*
+ * The joiner may be back before its thread is all gone: a row that ended before
+ * the joiner was woken is of an earlier thread with the same id.
+ */
+static void join_came(struct live *l, const struct live_join *e)
+{
+	const struct live_who *w = map_get(l->who, &e->dead);
+	uint64_t woken_ns = e->head.ts - e->latency_ns;
+	struct live_joined *j;
+	struct sum_thread *t;
+
+	hist_add(&l->stage[SUM_STAGE_JOIN], e->latency_ns);
+	keep_join_edge(l, e);
+	if (w && w->row < l->nthread) {
+		t = &l->thread[w->row];
+		if (t->start_ns + t->lifetime_ns > woken_ns) {
+			add_join(t, e->latency_ns);
+			return;
+		}
+	}
+	j = map_put(l->joined, &e->dead);
+	if (j)
+		*j = (struct live_joined){ woken_ns, e->latency_ns };
+}
+
+/* A join that came before its thread's end. */
+static void take_join(struct live *l, const struct live_thread *e, struct sum_thread *t)
+{
+	const struct live_joined *j = map_get(l->joined, &e->head.tid);
+
+	if (!j)
+		return;
+	if (e->end_ns > j->woken_ns && e->start_ns < j->woken_ns)
+		add_join(t, j->latency_ns);
+	map_del(l->joined, &e->head.tid);
+}
+
 void live_thread_event(struct live *l, const struct live_thread *e)
 {
 	struct live_space *space;
@@ -150,21 +207,7 @@ void live_thread_event(struct live *l, const struct live_thread *e)
 	t->blocked_ns = e->blocked_ns;
 	t->voluntary = e->voluntary;
 	t->involuntary = e->involuntary;
-}
-
-static void join_came(struct live *l, const struct live_join *e)
-{
-	const struct live_who *w = map_get(l->who, &e->dead);
-	struct sum_thread *t;
-
-	hist_add(&l->stage[SUM_STAGE_JOIN], e->latency_ns);
-	if (!w || w->row >= l->nthread)
-		return;
-	t = &l->thread[w->row];
-	if (!t->created || t->stage_ns[SUM_STAGE_JOIN])
-		return;
-	t->stage_ns[SUM_STAGE_JOIN] = e->latency_ns;
-	t->cost_ns += e->latency_ns;
+	take_join(l, e, t);
 }
 
 static void exec_came(struct live *l, const struct live_exec *e)
@@ -215,7 +258,7 @@ static void stack_came(struct live *l, const struct live_stack *e)
 	space->tgid = (pid_t)e->tgid;
 	if (!sym_snapshot(l->sym, e->space, (pid_t)e->tgid))
 		space->snapshot = true;
-	if (!e->bytes)
+	if (!e->bytes || e->woke)
 		return;
 	if (!l->sample)
 		l->sample = malloc(LIVE_SAMPLES * sizeof(*l->sample));

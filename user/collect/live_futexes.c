@@ -126,23 +126,14 @@ static int futex_row(void *ctx, const void *key, const void *value)
 	return 0;
 }
 
-static int edge_row(void *ctx, const void *key, const void *value)
+static int edge_add(struct futex_fill *f, struct sum_lock *lock, bool may_meet, pid_t waker,
+		    pid_t waiter, uint64_t count)
 {
-	struct futex_fill *f = ctx;
-	const struct live_edge_key *k = key;
-	struct live_futex_key lk = { .addr = k->addr, .space = k->space };
-	size_t *index = map_get(f->by_key, &lk), i;
-	struct sum_lock *lock;
+	size_t i = may_meet ? 0 : lock->nedge;
 	struct sum_edge *e;
 
-	if (!index)
-		return 0;
-	lock = &f->s->lock[*index];
-	/* The map's keys differ: only rows that were merged can meet again. */
-	i = f->rows[*index].nkey > 1 ? 0 : lock->nedge;
 	for (; i < lock->nedge; i++)
-		if (lock->edge[i].waker == (pid_t)k->waker &&
-		    lock->edge[i].waiter == (pid_t)k->waiter)
+		if (lock->edge[i].waker == waker && lock->edge[i].waiter == waiter)
 			break;
 	if (i == lock->nedge) {
 		/* Doubled when full: the length is a power of two just then. */
@@ -154,13 +145,61 @@ static int edge_row(void *ctx, const void *key, const void *value)
 		}
 		lock->nedge++;
 		memset(&lock->edge[i], 0, sizeof(*e));
-		lock->edge[i].waker = (pid_t)k->waker;
-		lock->edge[i].waiter = (pid_t)k->waiter;
-		strcpy(lock->edge[i].waker_comm, live_comm(f->l, (pid_t)k->waker, NULL));
-		strcpy(lock->edge[i].waiter_comm, live_comm(f->l, (pid_t)k->waiter, NULL));
+		lock->edge[i].waker = waker;
+		lock->edge[i].waiter = waiter;
+		strcpy(lock->edge[i].waker_comm, live_comm(f->l, waker, NULL));
+		strcpy(lock->edge[i].waiter_comm, live_comm(f->l, waiter, NULL));
 	}
-	lock->edge[i].count += *(const uint64_t *)value;
+	lock->edge[i].count += count;
 	return 0;
+}
+
+static int edge_row(void *ctx, const void *key, const void *value)
+{
+	struct futex_fill *f = ctx;
+	const struct live_edge_key *k = key;
+	struct live_futex_key lk = { .addr = k->addr, .space = k->space };
+	size_t *index = map_get(f->by_key, &lk);
+
+	if (!index)
+		return 0;
+	/* The map's keys differ: only rows that were merged can meet again. */
+	return edge_add(f, &f->s->lock[*index], f->rows[*index].nkey > 1, (pid_t)k->waker,
+			(pid_t)k->waiter, *(const uint64_t *)value);
+}
+
+/*
+ * BPF counts all joins of a process under its id. Those that are known by their
+ * threads are taken out of that count and named.
+ */
+static int add_joins(struct futex_fill *f)
+{
+	const void *key;
+	void *value;
+	size_t it = 0, i;
+	int r = 0;
+
+	while (!r && map_next(f->l->joins, &it, &key, &value)) {
+		const struct live_edge_key *k = key;
+		struct live_futex_key lk = { .addr = k->addr, .space = k->space };
+		size_t *index = map_get(f->by_key, &lk);
+		uint64_t n = *(uint64_t *)value;
+		struct sum_lock *lock;
+
+		if (!index)
+			continue;
+		lock = &f->s->lock[*index];
+		for (i = 0; i < lock->nedge; i++)
+			if (lock->edge[i].waiter == (pid_t)k->waiter &&
+			    lock->edge[i].waker == lock->tgid && lock->edge[i].count >= n)
+				break;
+		if (i == lock->nedge)
+			continue;
+		lock->edge[i].count -= n;
+		/* Past the process's own row each joined thread is new. */
+		r = edge_add(f, lock, lock->nedge < 64, (pid_t)k->waker, (pid_t)k->waiter, n);
+	}
+	return r;
 }
 
 static int by_count(const void *a, const void *b)
@@ -206,9 +245,12 @@ static void finish_lock(struct live *l, struct sum_lock *lock)
 {
 	size_t i;
 
+	/* Sorted last, those that add_joins emptied fall off the end. */
 	strcpy(lock->comm, live_comm(l, lock->tgid, NULL));
 	if (lock->nedge)
 		qsort(lock->edge, lock->nedge, sizeof(*lock->edge), by_count);
+	while (lock->nedge && !lock->edge[lock->nedge - 1].count)
+		lock->nedge--;
 	for (i = 0; i < lock->nedge && !lock->holder; i++)
 		lock->holder = lock->edge[i].waker;
 }
@@ -315,6 +357,8 @@ int live_fill_futexes(struct live *l, struct summary *s)
 	if (!r)
 		r = live_map_each(live_map_fd(l, "edges"), sizeof(struct live_edge_key),
 				  sizeof(uint64_t), edge_row, &f);
+	if (!r)
+		r = add_joins(&f);
 	if (!r)
 		r = add_pending(&f);
 	if (!r)

@@ -112,12 +112,12 @@ static int configure_filter(struct live_config *cfg, const struct live_setup *se
 
 	if (setup->comm) {
 		if (commre_compile(re, setup->comm, err))
-			return -err->code;
+			return err_prefix(err, "--comm");
 		cfg->comm_filter = 1;
 	}
 	if (setup->cgroup) {
 		if (cgroup_find(setup->cgroup, &cg, err))
-			return -err->code;
+			return err_prefix(err, "--cgroup");
 		cfg->cgroup_filter = 1;
 		cfg->cgroup_id = cg.id;
 		cfg->cgroup_level = cg.level;
@@ -310,6 +310,11 @@ int live_map_fd(const struct live *l, const char *name)
 const struct live_counts *live_counts(const struct live *l)
 {
 	return &l->bpf->bss->counts;
+}
+
+void live_forget_full(struct live *l, uint64_t n)
+{
+	__atomic_fetch_sub(&l->bpf->bss->counts.map_full, n, __ATOMIC_RELAXED);
 }
 
 uint64_t live_missed(const struct live *l)

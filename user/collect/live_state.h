@@ -16,6 +16,7 @@ struct bpf_link;
 #define LIVE_LINKS 16
 
 #define LIVE_THREAD_ROWS 65536	/* most threads kept one by one */
+#define LIVE_JOIN_EDGES 4096	/* most joins whose ended thread is named */
 #define LIVE_SAMPLES 1024	/* most stacks kept, over all locks */
 #define LIVE_SAMPLES_LOCK 16	/* most stacks kept of one lock */
 
@@ -25,6 +26,9 @@ struct live_who {
 	uint32_t row;		/* of .thread, UINT32_MAX: not kept */
 	char comm[LIVE_COMM];
 };
+
+/* A join that came before its thread's end. */
+struct live_joined { uint64_t woken_ns, latency_ns; };
 
 /* An address space: the process in it. */
 struct live_space {
@@ -71,6 +75,8 @@ struct live {
 	struct map *who;		/* tid → struct live_who */
 	struct map *spaces;		/* number → struct live_space */
 	struct map *reservoirs;		/* struct live_futex_key → struct live_reservoir */
+	struct map *joined;		/* thread id → struct live_joined */
+	struct map *joins;		/* struct live_edge_key → uint64_t, times */
 	struct map *waiting;		/* the same → struct live_pending: waits at the end */
 	struct live_sample *sample;
 	size_t nsample;
@@ -91,6 +97,7 @@ void live_unload(struct live *l);
 void live_detach(struct live *l);
 int live_map_fd(const struct live *l, const char *name);
 const struct live_counts *live_counts(const struct live *l);
+void live_forget_full(struct live *l, uint64_t n);	/* losses that were made good */
 uint64_t live_missed(const struct live *l);	/* program runs the kernel skipped */
 int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err);
 int live_iterate(struct live *l, bool dump, struct err *err);
