@@ -171,6 +171,10 @@ static void cpu_starved_counts_in_cpus(void **state)
 	assert_non_null(strstr(f->text, "1.2 CPUs wanted, 0.8 got"));
 	assert_true(fix_evidence(f, "cpus_wanted") == 1.25);
 	assert_true(f->severity == 0.5);
+	assert_non_null(strstr(f->advice, "another load on the machine (top)"));
+	s.sched.runnable_ns += MS;
+	f = fix_judge(&s, "cpu-starved");
+	assert_non_null(strstr(f->advice, "More threads want to run than"));
 	summary_release(&s);
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "report/rule.h"
 #include "stats/units.h"
 
@@ -31,6 +32,8 @@ struct verdict {
 	struct candidate *c;
 	size_t n, cap;
 	uint64_t lost;		/* events that could not be counted */
+	struct map *threads;	/* tid to row; made when first asked for */
+	bool no_memory;		/* for the map */
 	size_t withheld;
 	double withheld_ns;	/* the largest cost among the withheld */
 	uint64_t withheld_basis;	/* of that one */
@@ -57,6 +60,39 @@ static void verdict_release(struct verdict *v)
 	for (i = 0; i < v->n; i++)
 		finding_release(&v->c[i].f);
 	free(v->c);
+	map_free(v->threads);
+}
+
+/* NULL: no memory. */
+static struct map *index_threads(const struct summary *s)
+{
+	struct map *m = map_new(sizeof(pid_t), sizeof(const struct sum_thread *));
+	size_t i;
+
+	for (i = 0; m && i < s->threads.nby_thread; i++) {
+		const struct sum_thread *t = &s->threads.by_thread[i], **row;
+
+		row = map_put(m, &t->tid);
+		if (!row) {
+			map_free(m);
+			return NULL;
+		}
+		if (!*row || t->lifetime_ns > (*row)->lifetime_ns)
+			*row = t;
+	}
+	return m;
+}
+
+const struct sum_thread *verdict_thread(struct verdict *v, const struct summary *s, pid_t tid)
+{
+	const struct sum_thread **row;
+
+	if (!v->threads && !v->no_memory) {
+		v->threads = index_threads(s);
+		v->no_memory = !v->threads;
+	}
+	row = v->threads ? map_get(v->threads, &tid) : NULL;
+	return row ? *row : NULL;
 }
 
 static struct candidate *verdict_slot(struct verdict *v)
@@ -243,6 +279,8 @@ int diagnose(struct summary *s, struct err *err)
 	for (i = 0; i < rule_count && !r; i++)
 		if (rule_applies(&rule_table[i], s))
 			r = rule_table[i].judge(&rule_table[i], s, &v);
+	if (!r && v.no_memory)
+		r = -ENOMEM;
 	if (!r)
 		r = verdict_own_up(&v);
 	if (!r)

@@ -81,20 +81,6 @@ double rule_switch_ns(const struct summary *s)
 	return GUESS_SWITCH_NS + queued;
 }
 
-const struct sum_thread *rule_thread(const struct summary *s, pid_t tid)
-{
-	const struct sum_thread *found = NULL;
-	size_t i;
-
-	for (i = 0; i < s->threads.nby_thread; i++) {
-		const struct sum_thread *t = &s->threads.by_thread[i];
-
-		if (t->tid == tid && (!found || t->lifetime_ns > found->lifetime_ns))
-			found = t;
-	}
-	return found;
-}
-
 struct rule_comm rule_comm(const char *comm, pid_t tid)
 {
 	struct rule_comm t;

@@ -73,8 +73,11 @@ const struct sum_syscall *rule_call(const struct summary *s, const char *name);
 double rule_call_ns(const struct summary *s, const char *name);
 /* What it costs to put a thread to sleep and run it again. */
 double rule_switch_ns(const struct summary *s);
-/* The row of a thread; of several with one tid the longest-lived. NULL: none. */
-const struct sum_thread *rule_thread(const struct summary *s, pid_t tid);
+/*
+ * The row of a thread; of several with one tid the longest-lived. NULL: none,
+ * or no memory for the index, which diagnose then reports.
+ */
+const struct sum_thread *verdict_thread(struct verdict *v, const struct summary *s, pid_t tid);
 
 /* part / whole, 0 when whole is 0. */
 double rule_part(double part, double whole);

@@ -71,6 +71,15 @@ static const char preempted_advice[] =
 	"The holder is often ready but not running, and all wait for it meanwhile: run fewer "
 	"threads than CPUs, and do less while holding the lock.";
 
+/* The part of its time on or waiting for a CPU that the lock's holder waits for one. */
+static double holder_preempted(struct verdict *v, const struct summary *s,
+			       const struct sum_lock *l)
+{
+	const struct sum_thread *t = l->holder ? verdict_thread(v, s, l->holder) : NULL;
+
+	return t ? rule_part((double)t->runnable_ns, (double)(t->runnable_ns + t->oncpu_ns)) : 0;
+}
+
 /* A lock held so long that others wait for it instead of working. */
 int rule_contended_lock(const struct rule *r, const struct summary *s, struct verdict *v)
 {
@@ -79,15 +88,11 @@ int rule_contended_lock(const struct rule *r, const struct summary *s, struct ve
 
 	for (i = 0; i < s->nlock && !ret; i++) {
 		const struct sum_lock *l = &s->lock[i];
-		const struct sum_thread *holder = rule_thread(s, l->holder);
-		double preempted = 0;
 
 		/* Short turns are a convoy's. */
 		if (!lock_is_fought_over(r, s, l) || turn_ns(l) < (double)r->limit.ns)
 			continue;
-		if (holder && l->holder)
-			preempted = rule_part((double)holder->runnable_ns,
-					      (double)(holder->runnable_ns + holder->oncpu_ns));
+		const double preempted = holder_preempted(v, s, l);
 		const struct sum_evidence evidence[] = {
 			{ "addr", (double)l->addr },
 			{ "waits", (double)l->waits },
@@ -226,13 +231,14 @@ int rule_lock_step(const struct rule *r, const struct summary *s, struct verdict
 }
 
 /* CPU time a waiter of @l uses for each of its waits. */
-static double work_per_wait_ns(const struct summary *s, const struct sum_lock *l)
+static double work_per_wait_ns(struct verdict *v, const struct summary *s,
+			       const struct sum_lock *l)
 {
 	double cpu = 0;
 	size_t i, j;
 
 	for (i = 0; i < l->nedge && i < MOST_EDGES; i++) {
-		const struct sum_thread *t = rule_thread(s, l->edge[i].waiter);
+		const struct sum_thread *t = verdict_thread(v, s, l->edge[i].waiter);
 
 		for (j = 0; j < i && l->edge[j].waiter != l->edge[i].waiter; j++)
 			;
@@ -240,6 +246,20 @@ static double work_per_wait_ns(const struct summary *s, const struct sum_lock *l
 			cpu += (double)t->oncpu_ns;
 	}
 	return rule_part(cpu, (double)l->waits);
+}
+
+/* Wakes that wake many who wait again, and not since a barrier lets all go on. */
+static bool lock_wakes_herds(const struct rule *r, const struct sum_lock *l, uint64_t useful)
+{
+	enum rule_wait kind;
+
+	if (l->woken < r->limit.count ||
+	    rule_part((double)l->woken, (double)useful) < r->limit.ratio ||
+	    (double)l->waits < r->limit.part * (double)l->woken ||
+	    (double)l->requeued > r->limit.other * (double)l->woken)
+		return false;
+	kind = rule_wait_kind(l);
+	return kind != RULE_WAIT_BARRIER && kind != RULE_WAIT_JOIN;
 }
 
 /* Each wake wakes many, of which all but one go back to sleep. */
@@ -251,18 +271,14 @@ int rule_thundering_herd(const struct rule *r, const struct summary *s, struct v
 	for (i = 0; i < s->nlock && !ret; i++) {
 		const struct sum_lock *l = &s->lock[i];
 		uint64_t useful = l->wakes > l->wasted_wakes ? l->wakes - l->wasted_wakes : 0;
-		double each = rule_part((double)l->woken, (double)useful);
-		double work = work_per_wait_ns(s, l);
-		double cost = (double)(l->woken > useful ? l->woken - useful : 0) *
-			      rule_switch_ns(s);
-		enum rule_wait kind = rule_wait_kind(l);
+		double each = rule_part((double)l->woken, (double)useful), work, cost;
 
-		/* A barrier's threads all go on, and so do those who work after each wake. */
-		if (kind == RULE_WAIT_BARRIER || kind == RULE_WAIT_JOIN ||
-		    l->woken < r->limit.count || each < r->limit.ratio ||
-		    (double)l->waits < r->limit.part * (double)l->woken ||
-		    (double)l->requeued > r->limit.other * (double)l->woken ||
-		    work <= 0 || work >= (double)r->limit.ns || !rule_worth(r, s, cost))
+		if (!lock_wakes_herds(r, l, useful))
+			continue;
+		cost = (double)(l->woken - useful) * rule_switch_ns(s);
+		work = work_per_wait_ns(v, s, l);
+		/* Those who work after each wake were woken for it. */
+		if (work <= 0 || work >= (double)r->limit.ns || !rule_worth(r, s, cost))
 			continue;
 		const struct sum_evidence evidence[] = {
 			{ "addr", (double)l->addr },

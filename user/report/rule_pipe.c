@@ -170,10 +170,11 @@ struct stage {
 	double life_ns, blocked, busy;	/* the last two as parts of the first */
 };
 
-static bool stage_of(const struct summary *s, const struct sum_pipe_end *end, struct stage *st)
+static bool stage_of(struct verdict *v, const struct summary *s, const struct sum_pipe_end *end,
+		     struct stage *st)
 {
 	st->end = end;
-	st->thread = rule_thread(s, end->tid);
+	st->thread = verdict_thread(v, s, end->tid);
 	if (!st->thread)
 		return false;
 	/* A thread that was there before may have lived longer than we looked. */
@@ -186,6 +187,15 @@ static bool stage_of(const struct summary *s, const struct sum_pipe_end *end, st
 	return true;
 }
 
+/* What can be said without the threads: a stream that one end waited for. */
+static bool edge_is_stream(const struct rule *r, const struct sum_pipe *p,
+			   const struct sum_pipe_end *held)
+{
+	return p->kind != SUM_EVENTFD && p->nwriter && p->nreader &&
+	       p->writer[0].tid != p->reader[0].tid && pipe_chunks(p) >= r->limit.count &&
+	       most(p->bytes, p->bytes_read) >= r->limit.bytes && held->blocked_ns >= r->limit.ns;
+}
+
 /*
  * Whether @slow holds @held up: held sleeps at this pipe for limit.part of its
  * life while slow sleeps there for at most limit.other and works or wants to
@@ -195,8 +205,8 @@ static bool stage_of(const struct summary *s, const struct sum_pipe_end *end, st
 static bool stage_holds_up(const struct rule *r, const struct stage *slow,
 			   const struct stage *held)
 {
-	return held->blocked >= r->limit.part && held->end->blocked_ns >= r->limit.ns &&
-	       slow->blocked <= r->limit.other && slow->busy >= r->limit.ratio;
+	return held->blocked >= r->limit.part && slow->blocked <= r->limit.other &&
+	       slow->busy >= r->limit.ratio;
 }
 
 static int judge_stages(const struct rule *r, const struct summary *s, struct verdict *v,
@@ -207,13 +217,11 @@ static int judge_stages(const struct rule *r, const struct summary *s, struct ve
 
 	for (i = 0; i < s->npipe && !ret; i++) {
 		const struct sum_pipe *p = &s->pipe[i];
-		uint64_t bytes = most(p->bytes, p->bytes_read), chunks = pipe_chunks(p);
 		struct stage w, rd, *slow = writer_slow ? &w : &rd, *held = writer_slow ? &rd : &w;
 
-		if (p->kind == SUM_EVENTFD || !p->nwriter || !p->nreader ||
-		    p->writer[0].tid == p->reader[0].tid || chunks < r->limit.count ||
-		    bytes < r->limit.bytes || !stage_of(s, &p->writer[0], &w) ||
-		    !stage_of(s, &p->reader[0], &rd) || !stage_holds_up(r, slow, held))
+		if (!edge_is_stream(r, p, writer_slow ? p->reader : p->writer) ||
+		    !stage_of(v, s, &p->writer[0], &w) || !stage_of(v, s, &p->reader[0], &rd) ||
+		    !stage_holds_up(r, slow, held))
 			continue;
 		/* With the slow stage's work split in two, half of the waiting goes. */
 		const double cost = (double)held->end->blocked_ns / 2;
@@ -226,7 +234,7 @@ static int judge_stages(const struct rule *r, const struct summary *s, struct ve
 			{ "slow_blocked_part", slow->blocked },
 			{ "slow_busy_part", slow->busy },
 		};
-		const struct rule_case c = { cost, chunks, RULE_EVIDENCE(evidence) };
+		const struct rule_case c = { cost, pipe_chunks(p), RULE_EVIDENCE(evidence) };
 
 		ret = verdict_add(v, r, &c, "%s waits for %s for %s, %s of its life, at %s %" PRIu64
 				  ": %s is busy %s of the time and sets the pace",
@@ -259,12 +267,12 @@ int rule_fd_ping_pong(const struct rule *r, const struct summary *s, struct verd
 	int ret = 0;
 
 	for (i = 0; i < s->npipe && !ret; i++) {
-		const struct sum_pipe *p = &s->pipe[i];
-		const struct sum_pipe *q = pipe_by_turns(s, p, r->limit.part);
+		const struct sum_pipe *p = &s->pipe[i], *q = NULL;
 
+		if (pipe_chunks(p) >= r->limit.count)
+			q = pipe_by_turns(s, p, r->limit.part);
 		/* q > p: each pair once. */
-		if (!q || q < p || pipe_chunks(p) < r->limit.count ||
-		    pipe_chunks(q) < r->limit.count ||
+		if (!q || q < p || pipe_chunks(q) < r->limit.count ||
 		    pipe_mean_bytes(p) >= (double)r->limit.bytes ||
 		    pipe_mean_bytes(q) >= (double)r->limit.bytes)
 			continue;

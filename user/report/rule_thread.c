@@ -102,6 +102,13 @@ int rule_slow_wakeup(const struct rule *r, const struct summary *s, struct verdi
 			   units_time((double)each).s, units_percent(part).s, units_time(cost).s);
 }
 
+/* A program that wants no more than this cannot be what keeps its threads waiting. */
+#define ONE_CPU 1.25
+
+static const char others_advice[] =
+	"The program wants one CPU and does not get it: look for another load on the machine "
+	"(top), a CPU quota (cpu.max) or threads bound to one CPU (taskset).";
+
 /* Threads ready to run that get no CPU. */
 int rule_cpu_starved(const struct rule *r, const struct summary *s, struct verdict *v)
 {
@@ -115,7 +122,10 @@ int rule_cpu_starved(const struct rule *r, const struct summary *s, struct verdi
 		{ "cpus_got", rule_part(ran, wall) },
 		{ "runq_p99_ns", (double)hist_quantile(&s->sched.runq, 0.99) },
 	};
-	const struct rule_case c = { waited, s->sched.switches, RULE_EVIDENCE(evidence), NULL };
+	const struct rule_case c = {
+		waited, s->sched.switches, RULE_EVIDENCE(evidence),
+		.advice = rule_part(waited + ran, wall) <= ONE_CPU ? others_advice : NULL,
+	};
 
 	if (s->sched.runnable_ns < r->limit.ns || part < r->limit.part ||
 	    waited < r->limit.ratio * wall || !rule_worth(r, s, waited))
