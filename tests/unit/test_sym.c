@@ -25,6 +25,8 @@ static void check_deep(const char *program)
 	expect_chain(f, n, to_main);
 	/* _start ends the stack: no garbage behind it. */
 	assert_string_equal(f[n - 1].symbol, "_start");
+	for (int i = 0; i < n; i++)
+		assert_null(strstr(f[i].symbol, "__GI_"));
 	expect_data(s, 1, t.lock, "lock_in_bss");
 	expect_data(s, 1, t.lock + 4, "lock_in_bss+0x4");
 	expect_data(s, 1, t.cond + 0x28, "exported_cond+0x28");
@@ -286,6 +288,60 @@ static void test_unmapped(void **state)
 	sym_free(s);
 }
 
+/* Code without a file, and the map that its process writes of it as it goes. */
+static void test_perf_map(void **state)
+{
+	char *p = mmap(NULL, 8192, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t at = (uint64_t)(uintptr_t)p;
+	struct sym *s = new_sym();
+	char path[64];
+	struct sym_name n;
+	pid_t pid;
+	FILE *f;
+
+	(void)state;
+	assert_true(p != MAP_FAILED);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(sym_snapshot(s, 1, pid), 0);
+	assert_int_equal(sym_code(s, 1, at, &n), -ENOENT);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%lx 1000 first@1.0\n%lx 20 ", (long)at, (long)at + 4096);
+	fflush(f);
+	usleep(2 * SYM_STALE_MS * 1000);
+	assert_int_equal(sym_snapshot(s, 1, pid), 0);
+	assert_int_equal(sym_code(s, 1, at + 4, &n), 0);
+	assert_string_equal(n.symbol, "first@1.0");
+	assert_int_equal(n.offset, 4);
+	assert_string_equal(n.module, path);
+	/* More is written; what was there is replaced. */
+	fprintf(f, "second\n%lx 100 third\n", (long)at);
+	fclose(f);
+	assert_int_equal(sym_code(s, 1, at + 4096 + 31, &n), 0);
+	assert_string_equal(n.symbol, "second");
+	assert_int_equal(sym_code(s, 1, at + 4096 + 32, &n), -ENOENT);
+	assert_int_equal(sym_code(s, 1, at + 8, &n), 0);
+	assert_string_equal(n.symbol, "third");
+	sym_free(s);
+	/* Not when it is somebody else's. */
+	if (!geteuid() && !chown(path, 12345, 12345)) {
+		s = new_sym();
+		assert_int_equal(sym_snapshot(s, 1, pid), 0);
+		assert_int_equal(sym_code(s, 1, at + 4, &n), -ENOENT);
+		sym_free(s);
+	}
+	unlink(path);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	munmap(p, 8192);
+}
+
 static void test_cxx(void **state)
 {
 	static const char *const chain[] = {
@@ -321,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_deleted),
 		cmocka_unit_test(test_chroot),
 		cmocka_unit_test(test_unmapped),
+		cmocka_unit_test(test_perf_map),
 		cmocka_unit_test(test_cxx),
 	};
 

@@ -15,6 +15,7 @@ struct symfile {
 	uint32_t major, minor;
 	uint64_t ino;
 	int64_t mtime_ns, size;
+	bool perf;		/* a perf map: grows and is the same */
 	bool sent;		/* to the child that runs now */
 };
 
@@ -32,6 +33,7 @@ struct symspace {
 	size_t n;
 	uint64_t read_ns;	/* CLOCK_MONOTONIC of the last reading */
 	uint64_t text_hash;
+	bool no_perf;		/* has code without a file and no perf map (yet) */
 	bool missed;		/* code was looked for outside .map since then */
 	bool sent;		/* .map, to the child that runs now */
 	unsigned int deaths;	/* of the child at a request for this space */
@@ -81,5 +83,12 @@ void sym_shed_files(struct sym *s);
 struct stat;
 struct symmaps_line;
 int symopen_mapped(struct sym *s, int proc, const struct symmaps_line *l, struct stat *st);
+/*
+ * Opens the perf map that a JIT of the process writes, in its own mount and pid
+ * namespaces; its path, as seen there, comes to @path. -ENOENT: has none, or one
+ * of another owner.
+ */
+#define SYMOPEN_PERF_BYTES 48
+int symopen_perf(int proc, char path[SYMOPEN_PERF_BYTES], struct stat *st);
 
 #endif

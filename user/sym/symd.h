@@ -50,11 +50,13 @@ struct symd_seg {	/* PT_LOAD */
 struct symd_table;
 struct symd_lines;
 struct symd_cfi;
+struct symd_perf;
 
 struct symd_file {
 	int fd;			/* -1 once it was opened */
 	bool opened, good;	/* good: an ELF file that libdw took */
 	bool x86_64;
+	bool perf;		/* no ELF file but a perf map; .fd stays */
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
 	struct symd_seg seg[SYMD_SEGS];
@@ -62,6 +64,7 @@ struct symd_file {
 	struct symd_table *table;	/* NULL: not built */
 	struct symd_lines *lines;	/* NULL: not built */
 	struct symd_cfi *cfi;		/* NULL: not built */
+	struct symd_perf *text;		/* of a perf map; NULL: not read */
 };
 
 /* Takes @fd; nothing is read yet. NULL: no memory, @fd is closed. */
@@ -91,6 +94,19 @@ void symd_name(const char *raw, char *out, size_t bytes);
 /* Source file (the file's own string) and line of @vaddr; false: not known. */
 bool symd_line(struct symd_file *f, uint64_t vaddr, const char **source, uint32_t *line);
 void symd_lines_free(struct symd_lines *l);
+
+/* --- symdperf.c: perf maps, lines of "START SIZE NAME" that a JIT writes ----- */
+
+/*
+ * The entry of a perf map that covers @addr, an address of the process; the
+ * newest of several. Valid until the next call. The file is read anew when it
+ * has grown and knows nothing of @addr.
+ */
+const struct symd_sym *symd_perf_find(struct symd_file *f, uint64_t addr);
+void symd_perf_free(struct symd_perf *p);
+/* The same from text, which is changed and must live as long; NULL: no memory. */
+struct symd_perf *symd_perf_parse(char *text, size_t bytes);
+const struct symd_sym *symd_perf_lookup(const struct symd_perf *p, uint64_t addr);
 
 /* --- symdspace.c: address spaces and the files in them --------------------- */
 

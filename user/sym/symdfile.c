@@ -84,6 +84,7 @@ void symd_file_free(struct symd_file *f)
 	symd_cfi_free(f->cfi);
 	symd_lines_free(f->lines);
 	symd_table_free(f->table);
+	symd_perf_free(f->text);
 	if (f->dwfl)
 		dwfl_end(f->dwfl);
 	if (f->fd >= 0)
@@ -115,7 +116,7 @@ bool symd_file_open(struct symd_file *f)
 	GElf_Ehdr eh;
 	Elf *elf;
 
-	if (f->opened)
+	if (f->opened || f->perf)
 		return f->good;
 	f->opened = true;
 	if (f->fd < 0)

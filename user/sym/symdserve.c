@@ -2,6 +2,7 @@
 #include "sym/symd.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -87,7 +88,11 @@ static int add_name(struct serve *s, uint32_t space, struct symp_addr a)
 	n.file = at.id;
 	sym = symd_table_find(at.file, at.vaddr, data);
 	if (sym) {
-		symd_name(sym->name, name, sizeof(name));
+		/* A JIT's names are as they should be shown. */
+		if (at.file->perf)
+			snprintf(name, sizeof(name), "%s", sym->name);
+		else
+			symd_name(sym->name, name, sizeof(name));
 		n.offset = at.vaddr + back - sym->addr;
 	}
 	if (!data && s->lines)

@@ -217,6 +217,13 @@ bool symd_spaces_find(struct symd_spaces *s, uint32_t space, uint64_t addr, bool
 		return find_data(s, sp, m, addr, out);
 	if (addr >= m->end || !(m->prot & SYMMAPS_X))
 		return false;
+	if (m->prot & SYMMAPS_PERF) {
+		*out = (struct symd_place){ .file = s->file[m->file], .id = m->file,
+					    .vaddr = addr };
+		if (out->file && !out->file->opened)
+			out->file->perf = true;
+		return true;
+	}
 	/* Code whose file is unknown or no ELF is code all the same. */
 	place_of(s, sp, m, addr, out);
 	return true;

@@ -48,6 +48,9 @@ static uint32_t rank(const char *name, const GElf_Sym *s)
 	/* Mangled names start with one of their own. */
 	if (under == 1 && (name[1] == 'Z' || name[1] == 'R'))
 		under = 0;
+	/* glibc's internal second name for nearly everything. */
+	if (!strncmp(name, "__GI_", 5))
+		under += 8;
 	return (type == STT_NOTYPE ? 1u << 20 : 0) | (!s->st_size ? 1u << 19 : 0) |
 	       (bind == STB_LOCAL ? 1u << 18 : 0) | (under < 255 ? under : 255) << 2 |
 	       (bind == STB_WEAK ? 1 : 0);
@@ -205,6 +208,8 @@ static const struct symd_sym *list_find(const struct list *l, uint64_t addr)
 
 const struct symd_sym *symd_table_find(struct symd_file *f, uint64_t vaddr, bool data)
 {
+	if (f->perf)
+		return data ? NULL : symd_perf_find(f, vaddr);
 	if (!symd_file_open(f))
 		return NULL;
 	if (!f->table)

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SYMMAPS_R = 1, SYMMAPS_W = 2, SYMMAPS_X = 4 };
+/* PERF, of our own: code that a perf map names. */
+enum { SYMMAPS_R = 1, SYMMAPS_W = 2, SYMMAPS_X = 4, SYMMAPS_PERF = 8 };
 
 /* One line of /proc/PID/maps. */
 struct symmaps_line {

@@ -11,11 +11,13 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "sym/symclient.h"
 #include "sym/symmaps.h"
 
@@ -68,34 +70,41 @@ static bool same_inode(int path_fd, const struct stat *st, uint64_t ino)
 	return st->st_ino == ino || (!fstatfs(path_fd, &fs) && fs.f_type == OVERLAY_MAGIC);
 }
 
-/* By its path below the process's root; the path has no links left in it. */
-static int open_by_path(int proc, const struct symmaps_line *l, struct stat *st)
+/* The place of @path below the process's root, O_PATH. */
+static int below_root(int proc, const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
 	};
+	int root = openat(proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+
+	if (root < 0)
+		return -errno;
+	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	if (fd < 0)
+		fd = -errno;
+	close(root);
+	return fd;
+}
+
+/* By its path, which has no links left in it. */
+static int open_by_path(int proc, const struct symmaps_line *l, struct stat *st)
+{
 	char *path = malloc(l->path_bytes + 1);
-	int root, path_fd, fd;
+	int path_fd, fd;
 
 	if (!path)
 		return -ENOMEM;
 	symmaps_path(l->path, l->path_bytes, path);
-	root = openat(proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0) {
-		fd = -errno;
-		free(path);
-		return fd;
-	}
-	path_fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	fd = path_fd < 0 ? -errno : reopen(path_fd, st);
+	path_fd = below_root(proc, path);
+	fd = path_fd < 0 ? path_fd : reopen(path_fd, st);
 	if (fd >= 0 && !same_inode(path_fd, st, l->ino)) {
 		close(fd);
 		fd = -ESTALE;
 	}
 	if (path_fd >= 0)
 		close(path_fd);
-	close(root);
 	free(path);
 	return fd;
 }
@@ -126,4 +135,52 @@ int symopen_mapped(struct sym *s, int proc, const struct symmaps_line *l, struct
 			fd = open_exe(proc, l, st);
 	}
 	return fd;
+}
+
+/* The process's effective user, and its id in its innermost pid namespace. */
+static int read_status(int proc, uid_t *uid, unsigned int *pid)
+{
+	struct buf text = BUF_INIT;
+	const char *u, *p, *end;
+	unsigned int real;
+	int fd = openat(proc, "status", O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = io_read_fd(fd, &text, 65536);
+	close(fd);
+	u = text.data ? strstr(text.data, "\nUid:") : NULL;
+	p = text.data ? strstr(text.data, "\nNSpid:") : NULL;
+	end = p ? strchr(p + 1, '\n') : NULL;
+	if (rc || !u || !end || sscanf(u, "\nUid: %u %u", &real, uid) != 2) {
+		rc = rc ? rc : -ENOENT;
+	} else {
+		while (end > p && end[-1] >= '0' && end[-1] <= '9')
+			end--;
+		*pid = (unsigned int)strtoul(end, NULL, 10);
+	}
+	buf_release(&text);
+	return rc;
+}
+
+int symopen_perf(int proc, char path[SYMOPEN_PERF_BYTES], struct stat *st)
+{
+	unsigned int pid;
+	int path_fd, fd;
+	uid_t uid;
+
+	if (read_status(proc, &uid, &pid))
+		return -ENOENT;
+	snprintf(path, SYMOPEN_PERF_BYTES, "/tmp/perf-%u.map", pid);
+	path_fd = below_root(proc, path);
+	if (path_fd < 0)
+		return -ENOENT;
+	fd = reopen(path_fd, st);
+	close(path_fd);
+	/* /tmp is everybody's: another user's file would put names into this trace. */
+	if (fd >= 0 && st->st_uid != uid) {
+		close(fd);
+		fd = -1;
+	}
+	return fd < 0 ? -ENOENT : fd;
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -93,7 +94,7 @@ static bool unchanged(const struct symfile *f)
 {
 	struct stat st;
 
-	if (f->fd < 0)
+	if (f->fd < 0 || f->perf)
 		return true;
 	return !fstat(f->fd, &st) && mtime_ns(&st) == f->mtime_ns && st.st_size == f->size;
 }
@@ -147,6 +148,34 @@ static uint32_t file_of(struct sym *s, int proc, const struct symmaps_line *l,
 			*id = NOT_OPENED;
 	}
 	return *id == NOT_OPENED ? 0 : *id;
+}
+
+/* The number of the process's perf map, 0: none; its path comes to @path. */
+static uint32_t perf_map(struct sym *s, int proc, const char **path)
+{
+	char text[SYMOPEN_PERF_BYTES];
+	struct symsnap_key key;
+	const uint32_t *known;
+	struct stat st;
+	uint32_t id;
+	int fd = symopen_perf(proc, text, &st);
+
+	if (fd < 0)
+		return 0;
+	*path = symintern_add(s->strings, text, sizeof(text));
+	key = (struct symsnap_key){ .major = major(st.st_dev), .minor = minor(st.st_dev),
+				    .ino = st.st_ino };
+	known = map_get(s->file_ids, &key);
+	if (known && *known && s->file[*known - 1].perf) {
+		close(fd);
+		return *known;
+	}
+	id = add_file(s, &key, fd, &st);
+	if (id)
+		s->file[id - 1].perf = true;
+	else
+		close(fd);
+	return id;
 }
 
 /* The files that have code, each with 0; NULL: no memory. */
@@ -271,6 +300,34 @@ static int read_maps(pid_t pid, int *proc, struct buf *text)
 	return rc ? rc : text->len ? 0 : -ESRCH;
 }
 
+/* Gives code without a file its perf map. */
+static void add_perf_map(struct sym *s, int proc, struct symspace *sp)
+{
+	const char *path = NULL;
+	uint32_t id = 0;
+
+	sp->no_perf = false;
+	for (size_t i = 0; i < sp->n; i++) {
+		struct symspace_map *m = &sp->map[i];
+
+		if (m->path || m->file || !(m->prot & SYMMAPS_X))
+			continue;
+		if (!id)
+			id = perf_map(s, proc, &path);
+		if (!id) {
+			sp->no_perf = true;
+			return;
+		}
+		m->file = id;
+		m->path = path;
+		m->prot |= SYMMAPS_PERF;
+	}
+	if (id) {
+		sp->gen++;
+		sp->sent = false;
+	}
+}
+
 static int snapshot(struct sym *s, struct symspace *sp, pid_t pid)
 {
 	struct map_list list = { 0 };
@@ -292,7 +349,10 @@ static int snapshot(struct sym *s, struct symspace *sp, pid_t pid)
 		sp->text_hash = hash;
 		sp->gen++;
 		sp->sent = false;
+		sp->no_perf = true;
 	}
+	if (sp->no_perf)
+		add_perf_map(s, proc, sp);
 	sp->missed = false;
 	sp->read_ns = clock_mono_ns();
 out:
