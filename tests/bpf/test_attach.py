@@ -62,8 +62,9 @@ def threads_that_end_after_the_attach():
 
 @test
 def attach_ends_with_its_process():
-    w = start(["sleep", "1"])
+    w = start(["cat"], stdin=PIPE)
     a = Attach(str(w.pid))
+    w.stdin.close()
     w.wait(10)
     r = a.end()
     check_summary(r.json, run=False)
@@ -72,8 +73,9 @@ def attach_ends_with_its_process():
 
 @test
 def one_of_two_processes_ends():
-    one, two = start(["sleep", "1"]), start(["sleep", "30"])
+    one, two = start(["cat"], stdin=PIPE), start(["sleep", "30"])
     a = Attach(str(one.pid), "-p", str(two.pid))
+    one.stdin.close()
     one.wait(10)
     time.sleep(0.3)
     check(a.proc.poll() is None, "attach ended with the first of two processes")
@@ -98,7 +100,8 @@ def a_wait_in_flight_is_a_wait():
 
 @test
 def wait_mode_sees_waits_that_block():
-    w = start(["sh", "-c", f"sleep 1; exec {workload('futex_pingpong')} 200003"], stdout=PIPE)
+    w = start(["sh", "-c", f"read go; exec {workload('futex_pingpong')} 200003"], stdin=PIPE,
+              stdout=PIPE)
     a = Attach(str(w.pid))
     out, _ = w.communicate(timeout=60)
     said = keys(out.decode())
@@ -113,9 +116,10 @@ def wait_mode_sees_waits_that_block():
 
 @test
 def new_threads_and_children_are_followed():
-    w = start(["sh", "-c", f"sleep 1; {workload('thread_storm')} 503; "
-               f"{workload('getpid_many')} 3 101; exit 0"])
+    w = start(["sh", "-c", f"read go; {workload('thread_storm')} 503; "
+               f"{workload('getpid_many')} 3 101; exit 0"], stdin=PIPE, stdout=PIPE)
     a = Attach("--mode", "exact", str(w.pid))
+    w.stdin.close()
     w.wait(30)
     s = a.end().json
     lossless(s)

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Names of locks and frames where the binary is not where it seems to be."""
+import os
+import re
+import shutil
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from contract import check_summary
+from harness import (DEVNULL, Attach, check, equal, finish, lock_at, main, need, run, scratch,
+                     start, test, trace, wait_for, workload, PIPE)
+
+# Long enough to attach to: 3 x 4001 x 300 us.
+LONG = ["3", "4001", "300000"]
+SHORT = ["3", "211", "100000"]
+
+
+def copy_of(d, name="mutex_contend", as_name="program"):
+    path = os.path.join(d, as_name)
+    shutil.copy(workload(name), path)
+    return path
+
+
+def named_right(summary, module=None):
+    locks = [l for l in summary["locks"] if l["symbol"] == "contended_lock"]
+    some = [(l["symbol"], l["waits"]) for l in summary["locks"]]
+    equal(len(locks), 1, f"locks named contended_lock, of {some}")
+    symbols = [f["symbol"] for f in locks[0]["site"]]
+    check("take_and_hold" in symbols and "work" in symbols, f"frames {symbols}")
+    if module:
+        at = locks[0]["site"][symbols.index("take_and_hold")]
+        check(module in (at["module"] or ""), f"module of {at}")
+
+
+def attach_for_a_while(pid, ms=600):
+    a = Attach("--stacks", "-d", f"{ms}ms", str(pid))
+    s = a.end().json
+    check_summary(s, run=False)
+    return s
+
+
+@test
+def a_binary_that_is_there():
+    with scratch() as d:
+        w = start([copy_of(d), *LONG], stdout=DEVNULL)
+        named_right(attach_for_a_while(w.pid), f"{d}/program")
+
+
+@test
+def a_binary_that_was_deleted():
+    with scratch() as d:
+        path = copy_of(d)
+        w = start([path, *LONG], stdout=DEVNULL)
+        os.unlink(path)
+        named_right(attach_for_a_while(w.pid))
+
+
+@test
+def a_binary_that_was_replaced():
+    """Its path holds another program now, whose symbols would be wrong."""
+    with scratch() as d:
+        path = copy_of(d)
+        w = start([path, *LONG], stdout=DEVNULL)
+        other = copy_of(d, "condvar_handoff", "other")
+        os.rename(other, path)
+        s = attach_for_a_while(w.pid)
+        named_right(s)
+        wrong = [l["symbol"] for l in s["locks"] if "handoff" in (l["symbol"] or "")]
+        equal(wrong, [], "symbols of the file that took its place")
+
+
+@test
+def a_stripped_binary():
+    need("strip")
+    with scratch() as d:
+        path = copy_of(d)
+        run(["strip", "-s", path]).ok()
+        r = trace([path, *SHORT], "--stacks")
+        check_summary(r.json)
+        l = lock_at(r.json, r.said["addr"])
+        check(l["symbol"] is None or "contended_lock" not in l["symbol"], f"symbol {l['symbol']}")
+        check(l["site"], "it has no site")
+        modules = [f["module"] for f in l["site"]]
+        check(any((m or "").endswith("program") for m in modules), f"modules {modules}")
+        check(any("pthread_mutex_lock" in (f["symbol"] or "") or "lll_lock" in (f["symbol"] or "")
+                  for f in l["site"]), f"libc's names are known: {l['site']}")
+
+
+def libraries(path):
+    return [m for m in re.findall(r"(/\S+) \(0x", run(["ldd", path]).ok().out)]
+
+
+@test
+def a_binary_in_a_chroot():
+    need("chroot", "ldd")
+    with scratch() as d:
+        copy_of(d)
+        for lib in libraries(workload("mutex_contend")):
+            os.makedirs(d + os.path.dirname(lib), exist_ok=True)
+            shutil.copy(lib, d + lib)
+        r = trace(["chroot", d, "/program", *SHORT], "--stacks")
+        named_right(r.json)
+        w = start(["chroot", d, "/program", *LONG], stdout=DEVNULL)
+        wait_for("the chroot", lambda: os.readlink(f"/proc/{w.pid}/root") == d)
+        named_right(attach_for_a_while(w.pid))
+
+
+@test
+def a_binary_in_another_mount_namespace():
+    need("unshare")
+    with scratch() as d:
+        os.mkdir(f"{d}/hidden")
+        script = (f"mount -t tmpfs none {d}/hidden && cp {workload('mutex_contend')} "
+                  f"{d}/hidden/program && exec {d}/hidden/program ")
+        r = trace(["unshare", "-m", "sh", "-c", script + " ".join(SHORT)], "--stacks")
+        named_right(r.json)
+        w = start(["unshare", "-m", "sh", "-c", script + " ".join(LONG)], stdout=DEVNULL)
+        wait_for("the program", lambda: os.readlink(f"/proc/{w.pid}/exe").endswith("/program"))
+        named_right(attach_for_a_while(w.pid))
+
+
+@test
+def offsets_into_a_global():
+    """A word inside a larger global is NAME+0xOFF."""
+    r = trace([workload("condvar_handoff"), "2003"])
+    found = [l["symbol"] for l in r.json["locks"] if "handoff_cond" in (l["symbol"] or "")]
+    check(found, "the condition variable has no name")
+    check(all(re.fullmatch(r"handoff_cond(\+0x[0-9a-f]+)?", s) for s in found), f"names {found}")
+
+
+@test
+def symbols_after_an_exec():
+    """The same process runs one program after another: each lock has its own program's name."""
+    line = f"{workload('futex_pingpong')} 503 >/dev/null; exec {workload('mutex_contend')} 3 211 100000"
+    s = trace(["sh", "-c", line], stdout=DEVNULL).json
+    names = {l["symbol"] for l in s["locks"] if l["waits"]}
+    check({"ball", "contended_lock"} <= names, f"names {names}")
+
+
+@test
+def a_hostile_file_name():
+    with scratch() as d:
+        path = copy_of(d, as_name="\x1b]0;x\x07<b>\n")
+        s = trace([path, *SHORT], "--stacks").json
+        named_right(s, "<b>")
+
+
+@test
+def a_broken_binary_is_no_danger():
+    """The file that is mapped gets garbage where its symbol tables were."""
+    with scratch() as d:
+        path = copy_of(d)
+        size = os.path.getsize(path)
+        with open(path, "r+b") as f:
+            f.seek(int(size * 0.45))
+            f.write(os.urandom(size - int(size * 0.45)))
+        p = start([path, *SHORT], stdout=PIPE, stderr=PIPE)
+        if finish(p).rc:
+            # It does not even run: cut only the section headers at the end.
+            path = copy_of(d, as_name="cut")
+            with open(path, "r+b") as f:
+                f.seek(size - 512)
+                f.write(os.urandom(512))
+        s = trace([path, *SHORT], "--stacks").json
+        check_summary(s)
+        check(any(l["waits"] for l in s["locks"]), "the locks are shown all the same")
+
+
+if __name__ == "__main__":
+    main()
