@@ -169,7 +169,8 @@ int BPF_PROG(execed, struct task_struct *task)
 	now = bpf_ktime_get_ns();
 	old = st->space;
 	st->space = new_space();
-	if (cfg.filter && !filter_matches(task))
+	/* A set-uid program is not for everybody's eyes: it is followed, and left out. */
+	if ((cfg.filter && !filter_matches(task)) || (cfg.uid_filter && !uid_matches(task)))
 		st->flags = (st->flags & ~(ST_WAIT_EXEC | ST_CALIB)) | ST_MUTED;
 	else if (st->flags & ST_SILENT)
 		begin_account(st, now);
@@ -271,11 +272,11 @@ int mark_tasks(struct bpf_iter__task *ctx)
 	pid = task_tid(leader);
 	flags = pid ? bpf_map_lookup_elem(&targets, &pid) : NULL;
 	if (flags) {
-		if (!in_namespace(task) || (cfg.uid_filter && !uid_matches(task)))
+		if (!in_namespace(task))
 			return 0;
-		if (*flags & LIVE_TARGET_OWN)
+		if (*flags & LIVE_TARGET_OWN)	/* our own code still, and perhaps not dumpable */
 			take_up(task, ST_WAIT_EXEC | ST_CALIB);
-		else
+		else if (!cfg.uid_filter || uid_matches(task))
 			take_up(task, cfg.filter && !filter_matches(task) ? ST_MUTED : 0);
 	} else if (cfg.filter && !cfg.targets_only && filter_matches(task)) {
 		take_up(task, 0);

@@ -111,6 +111,8 @@ int session_open(struct session *s, bool targets_only, struct err *err)
 		.attach_way = secure_getenv("TRACER_ATTACH_WAY"),
 	};
 
+	/* From here on a closed pipe is an error to be told; the command has its own way. */
+	signal(SIGPIPE, SIG_IGN);
 	s->live = live_open(&setup, err);
 	return s->live ? 0 : -err->code;
 }

@@ -48,12 +48,13 @@ static int become(const struct passwd *pw)
 
 /* The child. It leaves by exec or _exit; a parent that dies closes the pipe. */
 static void child(int from_parent, int to_parent, const struct launch_opts *opts,
-		  const struct passwd *pw)
+		  const struct passwd *pw, const struct sigaction *old_chld)
 {
 	struct cost cost;
 	int error;
 	char go;
 
+	sigaction(SIGCHLD, old_chld, NULL);
 	cost_measure(&cost);
 	if (send_all(to_parent, &cost, sizeof(cost)) || read_all(from_parent, &go, 1))
 		_exit(LAUNCH_FAILED);
@@ -75,6 +76,7 @@ static void child(int from_parent, int to_parent, const struct launch_opts *opts
 int launch_start(struct launch *c, const struct launch_opts *opts, struct err *err)
 {
 	int down[2] = { -1, -1 }, up[2] = { -1, -1 };
+	struct sigaction dfl = { .sa_handler = SIG_DFL }, old_chld;
 	struct passwd *pw = NULL;
 
 	memset(c, 0, sizeof(*c));
@@ -87,13 +89,15 @@ int launch_start(struct launch *c, const struct launch_opts *opts, struct err *e
 	}
 	if (pipe2(down, O_CLOEXEC) || pipe2(up, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
+	/* Where SIGCHLD is ignored, a child's exit code is gone before it is asked for. */
+	sigaction(SIGCHLD, &dfl, &old_chld);
 	c->pid = fork();
 	if (c->pid < 0)
 		return err_sys(err, errno, "cannot start a process");
 	if (!c->pid) {
 		close(down[1]);
 		close(up[0]);
-		child(down[0], up[1], opts, pw);
+		child(down[0], up[1], opts, pw, &old_chld);
 	}
 	close(down[0]);
 	close(up[1]);

@@ -20,18 +20,9 @@
 /* A ring that fills in a burst must be emptied before the burst goes on. */
 #define CONSUMER_NICE (-15)
 
-static int live_init(struct live *l, const struct live_setup *setup, struct err *err)
+int live_init_tables(struct live *l)
 {
-	struct sym_opts so = { .libexec_dir = setup->libexec_dir };
-
-	l->mode = setup->mode;
-	l->collect = setup->collect;
-	l->timeline = setup->timeline;
 	l->rng = 0x9e3779b97f4a7c15;
-	l->opened_ns = clock_mono_ns();
-	l->ncpus = libbpf_num_possible_cpus();
-	if (l->ncpus < 1)
-		return err_sys(err, -l->ncpus, "cannot count the CPUs");
 	l->who = map_new(sizeof(uint32_t), sizeof(struct live_who));
 	l->spaces = map_new(sizeof(uint32_t), sizeof(struct live_space));
 	l->reservoirs = map_new(sizeof(struct live_futex_key), sizeof(struct live_reservoir));
@@ -39,6 +30,34 @@ static int live_init(struct live *l, const struct live_setup *setup, struct err 
 	l->joined = map_new(sizeof(uint32_t), sizeof(struct live_joined));
 	l->joins = map_new(sizeof(struct live_edge_key), sizeof(uint64_t));
 	if (!l->who || !l->spaces || !l->reservoirs || !l->waiting || !l->joined || !l->joins)
+		return -ENOMEM;
+	return 0;
+}
+
+void live_release_tables(struct live *l)
+{
+	map_free(l->who);
+	map_free(l->spaces);
+	map_free(l->reservoirs);
+	map_free(l->waiting);
+	map_free(l->joined);
+	map_free(l->joins);
+	free(l->thread);
+	free(l->sample);
+}
+
+static int live_init(struct live *l, const struct live_setup *setup, struct err *err)
+{
+	struct sym_opts so = { .libexec_dir = setup->libexec_dir };
+
+	l->mode = setup->mode;
+	l->collect = setup->collect;
+	l->timeline = setup->timeline;
+	l->opened_ns = clock_mono_ns();
+	l->ncpus = libbpf_num_possible_cpus();
+	if (l->ncpus < 1)
+		return err_sys(err, -l->ncpus, "cannot count the CPUs");
+	if (live_init_tables(l))
 		return err_sys(err, ENOMEM, "cannot set up the trace");
 	l->sym = sym_new(&so, err);
 	if (!l->sym)
@@ -75,14 +94,7 @@ void live_free(struct live *l)
 	live_unload(l);
 	ring_free(l->ring);
 	sym_free(l->sym);
-	map_free(l->who);
-	map_free(l->spaces);
-	map_free(l->reservoirs);
-	map_free(l->waiting);
-	map_free(l->joined);
-	map_free(l->joins);
-	free(l->thread);
-	free(l->sample);
+	live_release_tables(l);
 	free(l);
 }
 

@@ -256,7 +256,7 @@ static void stack_came(struct live *l, const struct live_stack *e)
 	if (!space || !r)
 		return;
 	space->tgid = (pid_t)e->tgid;
-	if (!sym_snapshot(l->sym, e->space, (pid_t)e->tgid))
+	if (l->sym && !sym_snapshot(l->sym, e->space, (pid_t)e->tgid))
 		space->snapshot = true;
 	if (!e->bytes || e->woke)
 		return;

@@ -91,6 +91,10 @@ struct live {
 /* A wait that had not come back when the trace ended. */
 struct live_pending { uint64_t count, wait_ns; };
 
+/* live.c: what live_batch fills, without any BPF */
+int live_init_tables(struct live *l);
+void live_release_tables(struct live *l);
+
 /* live_load.c */
 int live_load(struct live *l, const struct live_setup *setup, struct err *err);
 void live_unload(struct live *l);
