@@ -2,8 +2,8 @@
 /*
  * DESIGN. Three ways to the file behind a mapping, in this order. map_files
  * leads to the very inode, deleted or not, in whatever mount namespace or
- * chroot, but needs a capability. The path below /proc/PID/root needs only the
- * same user, and is believed when the inode agrees. /proc/PID/exe is left for
+ * chroot, but needs a capability. The path needs only the same user, and is
+ * believed when the inode agrees. /proc/PID/exe is left for
  * the program itself when its file is gone.
  */
 #include <errno.h>
@@ -70,14 +70,14 @@ static bool same_inode(int path_fd, const struct stat *st, uint64_t ino)
 	return st->st_ino == ino || (!fstatfs(path_fd, &fs) && fs.f_type == OVERLAY_MAGIC);
 }
 
-/* The place of @path below the process's root, O_PATH. */
-static int below_root(int proc, const char *path)
+/* The place of @path below @top of the directory @at, O_PATH. */
+static int below(int at, const char *top, const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
 	};
-	int root = openat(proc, "root", O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+	int root = openat(at, top, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 
 	if (root < 0)
 		return -errno;
@@ -88,23 +88,37 @@ static int below_root(int proc, const char *path)
 	return fd;
 }
 
-/* By its path, which has no links left in it. */
+static int open_below(int at, const char *top, const char *path, uint64_t ino, struct stat *st)
+{
+	int path_fd = below(at, top, path), fd;
+
+	if (path_fd < 0)
+		return path_fd;
+	fd = reopen(path_fd, st);
+	if (fd >= 0 && !same_inode(path_fd, st, ino)) {
+		close(fd);
+		fd = -ESTALE;
+	}
+	close(path_fd);
+	return fd;
+}
+
+/*
+ * By its path, which has no links left in it. The kernel writes it for the
+ * reader: from the process's root in another mount namespace, but from ours
+ * for a process that is in a chroot.
+ */
 static int open_by_path(int proc, const struct symmaps_line *l, struct stat *st)
 {
 	char *path = malloc(l->path_bytes + 1);
-	int path_fd, fd;
+	int fd;
 
 	if (!path)
 		return -ENOMEM;
 	symmaps_path(l->path, l->path_bytes, path);
-	path_fd = below_root(proc, path);
-	fd = path_fd < 0 ? path_fd : reopen(path_fd, st);
-	if (fd >= 0 && !same_inode(path_fd, st, l->ino)) {
-		close(fd);
-		fd = -ESTALE;
-	}
-	if (path_fd >= 0)
-		close(path_fd);
+	fd = open_below(proc, "root", path, l->ino, st);
+	if (fd < 0)
+		fd = open_below(AT_FDCWD, "/", path, l->ino, st);
 	free(path);
 	return fd;
 }
@@ -172,7 +186,7 @@ int symopen_perf(int proc, char path[SYMOPEN_PERF_BYTES], struct stat *st)
 	if (read_status(proc, &uid, &pid))
 		return -ENOENT;
 	snprintf(path, SYMOPEN_PERF_BYTES, "/tmp/perf-%u.map", pid);
-	path_fd = below_root(proc, path);
+	path_fd = below(proc, "root", path);
 	if (path_fd < 0)
 		return -ENOENT;
 	fd = reopen(path_fd, st);
