@@ -3,8 +3,8 @@
  * DESIGN. Three ways to the file behind a mapping, in this order. map_files
  * leads to the very inode, deleted or not, in whatever mount namespace or
  * chroot, but needs a capability. The path needs only the same user, and is
- * believed when the inode agrees. /proc/PID/exe is left for
- * the program itself when its file is gone.
+ * believed when the inode agrees. /proc/PID/exe is left for the program itself
+ * when its file is gone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -179,9 +179,9 @@ static int read_status(int proc, uid_t *uid, unsigned int *pid)
 
 int symopen_perf(int proc, char path[SYMOPEN_PERF_BYTES], struct stat *st)
 {
-	unsigned int pid;
+	unsigned int pid = 0;
 	int path_fd, fd;
-	uid_t uid;
+	uid_t uid = 0;
 
 	if (read_status(proc, &uid, &pid))
 		return -ENOENT;
