@@ -11,6 +11,7 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(&live, 0, sizeof(live));
+	live.mode = SUM_EXACT;
 	return live_init_tables(&live);
 }
 
@@ -91,6 +92,17 @@ static void every_join_is_in_the_histogram(void **state)
 	join_returns(8, 1990, 50);
 	assert_int_equal(live.stage[SUM_STAGE_JOIN].count, 2);
 	assert_int_equal(live.stage[SUM_STAGE_JOIN].sum, 90);
+}
+
+static void wait_mode_knows_one_stage(void **state)
+{
+	int i;
+
+	(void)state;
+	live.mode = SUM_WAIT;
+	thread_ends(101, 1000, 2000);
+	for (i = 0; i < SUM_STAGES; i++)
+		assert_int_equal(live.stage[i].count, i == SUM_STAGE_WAKEUP);
 }
 
 static void what_is_not_known_is_counted(void **state)
@@ -194,6 +206,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(join_before_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(join_of_a_reused_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_join_is_in_the_histogram, setup, teardown),
+		cmocka_unit_test_setup_teardown(wait_mode_knows_one_stage, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_known_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_never_counted_leaves_no_row, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_without_an_end_is_ended, setup, teardown),

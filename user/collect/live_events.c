@@ -95,8 +95,9 @@ static void add_costs(struct live *l, const struct live_thread *e, uint64_t cost
 		return;
 	if (!has_row)
 		hist_add(&l->cost, cost);
+	/* A join comes by an event of its own; in wait mode calls are not seen. */
 	for (i = 0; i < LIVE_STAGES; i++)
-		if (i != STAGE_JOIN)
+		if (i != STAGE_JOIN && (l->mode == SUM_EXACT || i == STAGE_WAKEUP))
 			hist_add(&l->stage[i], e->stage_ns[i]);
 	if (e->end_ns > e->start_ns)
 		hist_add(&l->lifetime, e->end_ns - e->start_ns);

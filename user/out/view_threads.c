@@ -232,7 +232,11 @@ static void add_births(const struct view *v, struct buf *b)
 	}
 	view_things(b, t->exited, "ended", "ended");
 	if (t->cost.count)
-		add_quantiles(v, b, "; one cost ", &t->cost);
+		/* Wait mode sees of a thread's making only how long it waits for a CPU. */
+		add_quantiles(v, b, v->s->mode == SUM_WAIT ? "; one waited " : "; one cost ",
+			      &t->cost);
+	if (t->cost.count && v->s->mode == SUM_WAIT)
+		buf_adds(b, " for its first CPU");
 	if (t->lifetime.count)
 		add_quantiles(v, b, t->cost.count ? " and lived " : "; one lived ", &t->lifetime);
 }
