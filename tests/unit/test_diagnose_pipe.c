@@ -210,6 +210,14 @@ static void first_waits_for_a_cpu(struct summary *s)
 	s->threads.by_thread[0].runnable_ns = 500 * MS;
 }
 
+/* Nor is the held-up stage less held up when it queues for a CPU after each chunk. */
+static void second_waits_for_a_cpu(struct summary *s)
+{
+	s->pipe[0].reader[0].blocked_ns /= 2;
+	s->pipe[0].writer[0].blocked_ns /= 2;
+	s->threads.by_thread[1].runnable_ns = 500 * MS;
+}
+
 static void starved_reader(void **state)
 {
 	static const struct fix_knob knobs[] = {
@@ -229,6 +237,7 @@ static void starved_reader(void **state)
 	FIX_BOTH_SIDES("starved-reader", slow_writer, knobs);
 	fix_still("starved-reader", slow_writer, first_waits_for_a_cpu);
 	fix_still("starved-reader", slow_writer, just_long_enough);
+	fix_still("starved-reader", slow_writer, second_waits_for_a_cpu);
 }
 
 static void blocked_writer(void **state)
@@ -247,6 +256,7 @@ static void blocked_writer(void **state)
 	FIX_BOTH_SIDES("blocked-writer", slow_reader, knobs);
 	fix_still("blocked-writer", slow_reader, first_waits_for_a_cpu);
 	fix_still("blocked-writer", slow_reader, just_long_enough);
+	fix_still("blocked-writer", slow_reader, second_waits_for_a_cpu);
 }
 
 /* A stage that is held up from both sides is the fault of neither edge alone. */

@@ -32,11 +32,11 @@ static void short_lived_threads(void **state)
 		{ "a cost under 10 %", cheap },
 		{ "threads not collected", no_threads },
 		{ "6 of 500 lost", lost },
+		{ "wait mode", wait_mode },
 	};
 
 	(void)state;
 	FIX_BOTH_SIDES("short-lived-threads", short_lived, knobs);
-	fix_still("short-lived-threads", short_lived, wait_mode);
 }
 
 /* --- thread-stack-churn: 200 unmapped, half of the threads, 3 % --- */

@@ -167,23 +167,29 @@ int rule_futex_per_chunk(const struct rule *r, const struct summary *s, struct v
 struct stage {
 	const struct sum_pipe_end *end;
 	const struct sum_thread *thread;
-	double life_ns, blocked, busy;	/* the last two as parts of the first */
+	double blocked;	/* asleep at this pipe, as a part of its life */
+	double held;	/* the same, as a part of its life without the time on a run queue */
+	double busy;	/* part of its life on a CPU or ready */
 };
 
 static bool stage_of(struct verdict *v, const struct summary *s, const struct sum_pipe_end *end,
 		     struct stage *st)
 {
+	double life_ns, queued_ns;
+
 	st->end = end;
 	st->thread = verdict_thread(v, s, end->tid);
 	if (!st->thread)
 		return false;
 	/* A thread that was there before may have lived longer than we looked. */
-	st->life_ns = (double)st->thread->lifetime_ns;
+	life_ns = (double)st->thread->lifetime_ns;
 	if (!st->thread->lifetime_ns || st->thread->lifetime_ns > s->duration_ns)
-		st->life_ns = (double)s->duration_ns;
-	st->blocked = rule_part((double)end->blocked_ns, st->life_ns);
-	st->busy = rule_part((double)(st->thread->oncpu_ns + st->thread->runnable_ns),
-			     st->life_ns);
+		life_ns = (double)s->duration_ns;
+	queued_ns = (double)st->thread->runnable_ns;
+	st->blocked = rule_part((double)end->blocked_ns, life_ns);
+	/* A busy machine holds up everybody: that must not hide what a stage does. */
+	st->held = rule_part((double)end->blocked_ns, life_ns - queued_ns);
+	st->busy = rule_part((double)st->thread->oncpu_ns + queued_ns, life_ns);
 	return true;
 }
 
@@ -205,7 +211,7 @@ static bool edge_is_stream(const struct rule *r, const struct sum_pipe *p,
 static bool stage_holds_up(const struct rule *r, const struct stage *slow,
 			   const struct stage *held)
 {
-	return held->blocked >= r->limit.part && slow->blocked <= r->limit.other &&
+	return held->held >= r->limit.part && slow->blocked <= r->limit.other &&
 	       slow->busy >= r->limit.ratio;
 }
 
@@ -230,18 +236,18 @@ static int judge_stages(const struct rule *r, const struct summary *s, struct ve
 			{ "slow_tid", (double)slow->end->tid },
 			{ "held_tid", (double)held->end->tid },
 			{ "blocked_ns", (double)held->end->blocked_ns },
-			{ "blocked_part", held->blocked },
+			{ "blocked_part", held->held },
 			{ "slow_blocked_part", slow->blocked },
 			{ "slow_busy_part", slow->busy },
 		};
 		const struct rule_case c = { cost, pipe_chunks(p), RULE_EVIDENCE(evidence) };
 
-		ret = verdict_add(v, r, &c, "%s waits for %s for %s, %s of its life, at %s %" PRIu64
+		ret = verdict_add(v, r, &c, "%s waits for %s for %s, %s of its time, at %s %" PRIu64
 				  ": %s is busy %s of the time and sets the pace",
 				  rule_comm(held->end->comm, held->end->tid).s,
 				  rule_comm(slow->end->comm, slow->end->tid).s,
 				  units_time((double)held->end->blocked_ns).s,
-				  units_percent(held->blocked).s, sum_pipe_kind_name(p->kind),
+				  units_percent(held->held).s, sum_pipe_kind_name(p->kind),
 				  p->inode, rule_comm(slow->end->comm, slow->end->tid).s,
 				  units_percent(slow->busy).s);
 	}

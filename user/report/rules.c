@@ -185,6 +185,7 @@ const struct rule rule_table[] = {
 		.advice = "Keep a pool of as many threads as CPUs and hand them the work; under "
 			  "about 100 µs of work a hand-over costs less than a thread.",
 		.needs = SUM_THREADS,
+		.exact = true,
 		.limit = {
 			.count = 500,
 			.ratio = 3,	/* lifetime to cost: the work is at most twice the making */
