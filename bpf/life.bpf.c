@@ -174,7 +174,9 @@ int BPF_PROG(execed, struct task_struct *task)
 		st->flags = (st->flags & ~(ST_WAIT_EXEC | ST_CALIB)) | ST_MUTED;
 	else if (st->flags & ST_SILENT)
 		begin_account(st, now);
-	/* A thread that execs takes its leader's id. */
+	/* A thread that execs takes its leader's id, and begins a life under it. */
+	if (st->tid != task_tid(task))
+		st->start_ns = now;
 	st->tid = task_tid(task);
 	st->tgid = st->tid;
 	if (!RING_RESERVE(ring, e))
