@@ -25,8 +25,9 @@ static void check_deep(const char *program)
 	expect_chain(f, n, to_main);
 	/* _start ends the stack: no garbage behind it. */
 	assert_string_equal(f[n - 1].symbol, "_start");
+	/* Static functions of the C library have names only with its debug symbols. */
 	for (int i = 0; i < n; i++)
-		assert_null(strstr(f[i].symbol, "__GI_"));
+		assert_true(!f[i].symbol || !strstr(f[i].symbol, "__GI_"));
 	expect_data(s, 1, t.lock, "lock_in_bss");
 	expect_data(s, 1, t.lock + 4, "lock_in_bss+0x4");
 	expect_data(s, 1, t.cond + 0x28, "exported_cond+0x28");

@@ -23,7 +23,7 @@ static void test_bad_stacks(void **state)
 	sample(s, &t, "pie", "bss", 1);
 	n = sym_unwind(s, 1, &t.regs, t.stack, 0, f, 64);
 	assert_int_equal(n, 1);
-	assert_non_null(f[0].symbol);
+	assert_non_null(f[0].module);
 	assert_true(sym_unwind(s, 1, &t.regs, t.stack, 301, f, 64) < unwind(s, 1, &t, f + 0));
 	assert_int_equal(sym_unwind(s, 1, &t.regs, t.stack, t.stack_bytes, f, 2), 2);
 	srandom(1);
