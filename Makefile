@@ -95,7 +95,7 @@ SKEL    := $(if $(BPF_SRC),$(B)/live.skel.h)
 
 UNIT      := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOADS := $(patsubst %.c,$(B)/%,$(wildcard tests/workloads/*.c))
-BENCHES   := $(patsubst %.c,$(B)/%,$(wildcard tests/bench/*.c))
+BENCHES   := $(patsubst %.c,$(B)/%,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c)))
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAY    := $(patsubst tests/fuzz/fuzz_%.c,$(B)/tests/fuzz/replay_%,$(FUZZ_SRC))
 FUZZ      := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
@@ -124,7 +124,7 @@ help:
 #: make deps-long     also what check-long, the benchmarks and the fuzzers need
 #: make demo          trace two real programs and print the tables
 #: make check         all tests; check-long: with the slow ones
-#: make bench         the figures of docs/ as ratios of the same run
+#: make bench         the figures of docs/benchmarks.md, now; BENCH=ROW: one of its rows
 #: make lint          headers, layers, sizes, names, docs
 #: make docs          man pages and completions into build/
 #: make check-vmlinux the kernel types in vmlinux/ against the running kernel
@@ -219,11 +219,23 @@ $(B)/tests/workloads/%: tests/workloads/%.c
 	$(Q)$(CC) -D_GNU_SOURCE -Iinclude -std=gnu11 $(WARN) -O2 -g -fno-omit-frame-pointer \
 		-MMD -MP -MF $@.d $< -pthread -lrt -o $@
 
-$(B)/tests/bench/%: tests/bench/%.c
-	$(call say,CC,$@)
+# Only the ring's has a BPF program; all are linked as the tracer is.
+$(B)/tests/bench/%: $(B)/obj/tests/bench/%.o $(LIB)
+	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -D_GNU_SOURCE -Iinclude -std=gnu11 $(WARN) -O2 -g -MMD -MP -MF $@.d $< \
-		-pthread -lrt -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(LIB) $(LIVE_LIBS) -lrt -o $@
+
+$(B)/tests/bench/%.bpf.o: tests/bench/%.bpf.c Makefile
+	$(call say,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_FLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@
+
+$(B)/bench_ring.skel.h: $(B)/tests/bench/bench_ring.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen object $(<:.bpf.o=.o) $< && \
+		$(BPFTOOL) gen skeleton $(<:.bpf.o=.o) name bench_ring >$@
+
+$(B)/obj/tests/bench/bench_ring.o: | $(B)/bench_ring.skel.h
 
 $(B)/tests/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
@@ -247,9 +259,9 @@ deps-long:
 
 # `deps` may have installed the compiler that this make has already looked for:
 # the second make sees it.
-demo check bench: deps
+demo check: deps
 	@$(MAKE) --no-print-directory $@-run
-check-long: deps-long
+check-long bench: deps-long
 	@$(MAKE) --no-print-directory $@-run
 
 demo-run: all $(WORKLOADS)
@@ -261,8 +273,8 @@ check-run: all tests docs
 check-long-run: all tests docs
 	@$(PYTHON) tests/run --build $(B) --long
 
-bench-run: all tests
-	@$(PYTHON) tests/bench/run.py --build $(B)
+bench-run: all $(WORKLOADS) $(BENCHES)
+	@$(PYTHON) tests/bench/bench.py --build $(B) $(addprefix --row ,$(BENCH)) $(BENCHFLAGS)
 
 lint: all docs
 	@CC='$(CC)' CLANG='$(CLANG)' PYTHON='$(PYTHON)' tools/lint.sh $(B)
@@ -310,4 +322,4 @@ uninstall:
 clean:
 	rm -rf build build-asan build-tsan build-fuzz build-werror build-clang
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -type f -name '*.d' 2>/dev/null)
