@@ -27,7 +27,8 @@ for f in files():
     lines = text(f).splitlines()
     if f.endswith(LICENSED) or f in ("Makefile", "tests/run", ".ci/run"):
         head = lines[:2]
-        want = "(GPL-2.0-only OR MIT)" if f.startswith(("bpf/", "vmlinux/")) else "MIT"
+        kernel = f.startswith(("bpf/", "vmlinux/")) or f.endswith(".bpf.c")
+            want = "(GPL-2.0-only OR MIT)" if kernel else "MIT"
         if not any(l.strip("/*# ").startswith(f"SPDX-License-Identifier: {want}") for l in head):
             problem(f, 1, f"does not begin with SPDX-License-Identifier: {want}")
     for n, line in enumerate(lines, 1):
