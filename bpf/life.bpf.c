@@ -36,7 +36,7 @@ static __always_inline void emit_birth(struct task_state *st, struct task_struct
 	e->tgid = st->tgid;
 	e->parent = st->parent;
 	e->flags = st->flags & ST_PROCESS ? THREAD_PROCESS : 0;
-	e->pad = 0;
+	e->space = st->space;
 	bpf_probe_read_kernel(e->comm, sizeof(e->comm), task->comm);
 	ring_submit(ring, e);
 }
@@ -120,7 +120,7 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 			cs->stage_ns[STAGE_CLONE] = now - ps->enter_ns;
 	}
 	born(cs);
-	if (cfg.timeline)
+	if (cfg.timeline || cfg.routines)
 		emit_birth(cs, child, now);
 	return 0;
 }
@@ -276,7 +276,7 @@ int mark_tasks(struct bpf_iter__task *ctx)
 	if (flags) {
 		if (!in_namespace(task))
 			return 0;
-		if (*flags & LIVE_TARGET_OWN)	/* our own code still, and perhaps not dumpable */
+		if (*flags & LIVE_TARGET_OWN)	/* our own code, perhaps not dumpable */
 			take_up(task, ST_WAIT_EXEC | ST_CALIB);
 		else if (!cfg.uid_filter || uid_matches(task))
 			take_up(task, cfg.filter && !filter_matches(task) ? ST_MUTED : 0);

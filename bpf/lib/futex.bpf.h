@@ -63,7 +63,7 @@ struct user_waitv { u64 val, uaddr; u32 flags, reserved; };
 static __always_inline u8 futex_kind(u32 cmd)
 {
 	switch (cmd) {
-	case 0: case 6: case 8: case 9: case 11: case 13:	/* wait, lock_pi, trylock_pi, … */
+	case 0: case 6: case 8: case 9: case 11: case 13:	/* wait, lock_pi, … */
 		return FX_WAIT;
 	case 1: case 5: case 7: case 10:	/* wake, wake_op, unlock_pi, wake_bitset */
 		return FX_WAKE;

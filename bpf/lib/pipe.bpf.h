@@ -90,7 +90,7 @@ static __always_inline void end_resolve(struct end_ref *ref, struct task_struct 
 	} else if (type == S_IFSOCK) {
 		ref->sb = 0;
 		end_of_socket(ref, file, write);
-	} else if (!type || type == 0100000) {	/* anonymous inodes have no type, or a file's */
+	} else if (!type || type == 0100000) {	/* anonymous inodes: none, or a file's */
 		u64 fops = (u64)BPF_CORE_READ(file, f_op);
 
 		if (calib && !type && write)

@@ -23,7 +23,7 @@ typedef int64_t s64;
 #define LIVE_COMM	16
 #define LIVE_NR_CALLS	512	/* x86_64's numbers end below 480 (6.18) */
 #define LIVE_NR_CALIB	(LIVE_NR_CALLS - 1)	/* slot of the tracer's own measuring */
-#define LIVE_NR_OTHER	(LIVE_NR_CALLS - 2)	/* numbers past the table, and waits outside a call */
+#define LIVE_NR_OTHER	(LIVE_NR_CALLS - 2)	/* past the table; waits outside a call */
 #define LIVE_STACK_BYTES 4096
 #define LIVE_PATHS	4	/* -P PATH, at most */
 #define LIVE_PATH_BYTES	128
@@ -75,7 +75,8 @@ struct live_config {
 	u8 comm_filter, cgroup_filter, path_filter, uid_filter;
 	u8 switch_has_state;	/* sched_switch's fourth argument: Linux 5.18 */
 	u8 targets_only;	/* the filter narrows the targets; else it chooses alone */
-	u8 pad[2];
+	u8 routines;		/* start routines are timed */
+	u8 pad;
 	u32 uid;
 	u32 pad2;
 	u64 cgroup_id;
@@ -170,7 +171,8 @@ struct live_sched {
 };
 
 enum live_stage {
-	STAGE_STACK, STAGE_CLONE, STAGE_WAKEUP, STAGE_START, STAGE_SETUP, STAGE_EXIT, STAGE_JOIN,
+	STAGE_STACK, STAGE_CLONE, STAGE_WAKEUP, STAGE_START, STAGE_SETUP, STAGE_ROUTINE,
+	STAGE_EXIT, STAGE_JOIN,
 	LIVE_STAGES
 };
 
@@ -182,7 +184,8 @@ enum live_event {
 	EV_JOIN,	/* a join came back */
 	EV_STACK,	/* a futex wait with its stack */
 	EV_SLICE,	/* timeline: a call, a wait, a stay on a CPU */
-	EV_BIRTH,	/* timeline: a thread began */
+	EV_BIRTH,	/* timeline, start routines: a thread began */
+	EV_ROUTINE,	/* a thread's start routine begins */
 	EV_TYPES
 };
 
@@ -195,7 +198,7 @@ struct live_head {
 #define THREAD_PROCESS	1	/* made by fork, not a thread of its creator's process */
 #define THREAD_CREATED	2	/* began while traced */
 #define THREAD_ENDED	4
-#define THREAD_CALIB	8	/* never counted: run's child before its exec, left out by a filter */
+#define THREAD_CALIB	8	/* never counted: before run's exec, or filtered */
 #define THREAD_IN_CALL	16
 
 struct live_thread {
@@ -246,19 +249,26 @@ struct live_slice {
 
 struct live_birth {
 	struct live_head head;
-	u32 tgid, parent, flags, pad;
+	u32 tgid, parent, flags, space;
 	char comm[LIVE_COMM];
+};
+
+struct live_routine {
+	struct live_head head;
+	u32 tgid, space, flags, pad;
+	u64 addr;
 };
 
 #define LIVE_LAYOUT(type, bytes) \
 	_Static_assert(sizeof(struct type) == (bytes), #type " is shared: its size is fixed")
 LIVE_LAYOUT(live_head, 16);
-LIVE_LAYOUT(live_thread, 208);
+LIVE_LAYOUT(live_thread, 216);
 LIVE_LAYOUT(live_exec, 48);
 LIVE_LAYOUT(live_join, 40);
 LIVE_LAYOUT(live_stack, 4280);
 LIVE_LAYOUT(live_slice, 56);
 LIVE_LAYOUT(live_birth, 48);
+LIVE_LAYOUT(live_routine, 40);
 LIVE_LAYOUT(live_futex, 744);
 LIVE_LAYOUT(live_end, 688);
 LIVE_LAYOUT(live_end_key, 24);

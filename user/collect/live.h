@@ -24,13 +24,14 @@ struct live_setup {
 	enum sum_mode mode;
 	unsigned int collect;		/* SUM_SYSCALLS … bits */
 	size_t ring_bytes;		/* over all CPUs; 0: LIVE_RING_BYTES */
-	bool targets_only;		/* comm and cgroup narrow the targets; else they choose alone */
+	bool targets_only;		/* comm and cgroup narrow the targets, else they choose */
 	const char *comm;		/* regular expression for names; NULL */
 	const char *cgroup;		/* NULL */
 	const struct sysname_set *calls;	/* -e; NULL: all */
 	const char *const *paths;	/* -P */
 	size_t npaths;
 	bool stacks;			/* sample the stacks of futex waits */
+	bool start_routines;		/* a uprobe times each thread's start routine */
 	struct trace_out *timeline;	/* NULL: none; borrowed */
 	uint64_t slice_min_ns;		/* shorter calls are not on the timeline */
 	const char *libexec_dir;	/* of tracer-sym */
@@ -52,6 +53,11 @@ void live_free(struct live *l);
  * @own: it is the tracer's child before its exec, counted only from there.
  */
 int live_target(struct live *l, pid_t pid, bool own, struct err *err);
+/*
+ * With .start_routines: looks for the C library of the program that @command
+ * will start, as execvp would find it, so that its first thread is timed too.
+ */
+void live_command(struct live *l, const char *command);
 /*
  * Finds the targets' threads; from here on they are traced. Returns their
  * number. May be called again after further live_target().

@@ -73,7 +73,8 @@ static int explain(int code, struct err *err)
 	if (access(VMLINUX_BTF, R_OK)) {
 		err_set(err, ENOENT, "cannot load the BPF programs: the kernel has no type "
 			"information (%s)", VMLINUX_BTF);
-		err_hint(err, "it needs a kernel built with CONFIG_DEBUG_INFO_BTF=y, as Debian's are");
+		err_hint(err, "it needs a kernel built with CONFIG_DEBUG_INFO_BTF=y, as "
+			 "Debian's are");
 		return -ENOENT;
 	}
 	len = strcspn(libbpf_said, "\n");
@@ -159,7 +160,8 @@ static bool wanted(const char *name, const struct live_setup *setup, bool filter
 	size_t i, w;
 
 	for (w = 0; w < NWAYS; w++)
-		if (w != way && (!strcmp(name, call_ways[w].enter) || !strcmp(name, call_ways[w].exit)))
+		if (w != way && (!strcmp(name, call_ways[w].enter) ||
+				 !strcmp(name, call_ways[w].exit)))
 			return false;
 	for (i = 0; i < NATTACH; i++)
 		if (!strcmp(name, attach_order[i].name))
@@ -240,6 +242,17 @@ static int attach_all(struct live *l, struct err *err)
 	return 0;
 }
 
+static int check_way(const char *name, struct err *err)
+{
+	size_t way;
+
+	for (way = 0; name && way < NWAYS; way++)
+		if (!strcmp(name, call_ways[way].name))
+			return 0;
+	return name ? err_set(err, EINVAL, "there is no way to attach called '%s': it is "
+			      "tp_btf or raw_tp", name) : 0;
+}
+
 int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 {
 	struct live_config cfg = {
@@ -257,7 +270,8 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 		return err_sys(err, ENOMEM, "cannot set up the trace");
 	libbpf_set_print(keep_said);
 	libbpf_said[0] = '\0';
-	if (configure_filter(&cfg, setup, re, err) || configure_paths(&cfg, setup, err)) {
+	if (check_way(setup->attach_way, err) || configure_filter(&cfg, setup, re, err) ||
+	    configure_paths(&cfg, setup, err)) {
 		r = -err->code;
 		goto out;
 	}
