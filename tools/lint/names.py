@@ -28,7 +28,7 @@ for f in files():
     if f.endswith(LICENSED) or f in ("Makefile", "tests/run", ".ci/run"):
         head = lines[:2]
         kernel = f.startswith(("bpf/", "vmlinux/")) or f.endswith(".bpf.c")
-            want = "(GPL-2.0-only OR MIT)" if kernel else "MIT"
+        want = "(GPL-2.0-only OR MIT)" if kernel else "MIT"
         if not any(l.strip("/*# ").startswith(f"SPDX-License-Identifier: {want}") for l in head):
             problem(f, 1, f"does not begin with SPDX-License-Identifier: {want}")
     for n, line in enumerate(lines, 1):

@@ -38,7 +38,7 @@ for f in files("*.c", "*.h", "*.py", "*.sh", "Makefile", "tests/run", ".ci/run")
         if line != line.rstrip():
             problem(f, n, "blanks at the end")
         if f.endswith((".c", ".h")):
-            if line.startswith("    "):
+            if line.startswith("    ") and not line.lstrip().startswith('"'):  # assembler
                 problem(f, n, "indented by blanks, not tabs")
             if re.search(r"(^|[\s;{})])//", line) and "://" not in line:
                 problem(f, n, "a comment with //, not /* */")
