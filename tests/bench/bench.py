@@ -539,7 +539,8 @@ def main():
     ap.add_argument("--build", default="build")
     ap.add_argument("--row", action="append", choices=names, help="only this row; again for more")
     ap.add_argument("--quick", action="store_true", help="half of the rounds")
-    ap.add_argument("--json", metavar="FILE", help="also write the figures as JSON (-: stdout alone)")
+    ap.add_argument("--json", metavar="FILE",
+                    help="also write the figures as JSON (-: stdout alone)")
     ap.add_argument("--markdown", metavar="FILE", help="also write the table of docs/benchmarks.md")
     args = ap.parse_args()
     if os.geteuid():

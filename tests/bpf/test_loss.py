@@ -89,7 +89,7 @@ def rows_by_thread_are_capped_and_counted():
 
 @test
 def edges_of_a_crowd():
-    """Many waiters on one word: edges that do not fit are counted under waker 0 or in the ledger."""
+    """Many waiters on one word: edges that do not fit count under waker 0 or in the ledger."""
     s = trace_work("hostile_names").json
     for l in s["locks"]:
         check(sum(edges(l).values()) <= l["waits"], f"more edges than waits at {l['addr']}")

@@ -132,7 +132,8 @@ def offsets_into_a_global():
 @test
 def symbols_after_an_exec():
     """The same process runs one program after another: each lock has its own program's name."""
-    line = f"{workload('futex_pingpong')} 503 >/dev/null; exec {workload('mutex_contend')} 3 211 100000"
+    line = (f"{workload('futex_pingpong')} 503 >/dev/null; "
+            f"exec {workload('mutex_contend')} 3 211 100000")
     s = trace(["sh", "-c", line], stdout=DEVNULL).json
     names = {l["symbol"] for l in s["locks"] if l["waits"]}
     check({"ball", "contended_lock"} <= names, f"names {names}")

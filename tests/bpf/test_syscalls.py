@@ -6,9 +6,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (DEVNULL, NEVER_RETURN, Failure, between, call, calls, check, equal, lossless, main,
-                     need, near, scratch, strace_counts, strace_errors, test,
-                     trace, trace_work, workload)
+from harness import (DEVNULL, NEVER_RETURN, Failure, between, call, calls, check, equal, lossless,
+                     main, need, near, scratch, strace_counts, strace_errors, test, trace,
+                     trace_work, workload)
 
 
 def fixed_tree(d):

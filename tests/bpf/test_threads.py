@@ -6,8 +6,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (DEVNULL, between, call, calls, check, equal, lossless, main, near, strace_counts, test,
-                     trace_work, workload)
+from harness import (DEVNULL, between, call, calls, check, equal, lossless, main, near,
+                     strace_counts, test, trace_work, workload)
 
 STAGES = ["stack", "clone", "wakeup", "start", "setup", "exit", "join"]
 

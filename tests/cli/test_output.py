@@ -22,7 +22,8 @@ NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?$")
 
 
 def traced(*opts, work=("hostile_names",), **kw):
-    return run([TRACER, "run", *opts, "--", workload(work[0]), *work[1:]], stdout=DEVNULL, **kw).ok()
+    argv = [TRACER, "run", *opts, "--", workload(work[0]), *work[1:]]
+    return run(argv, stdout=DEVNULL, **kw).ok()
 
 
 def csv_tables(text):

@@ -9,8 +9,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (PIPE, TRACER, Skip, bpf_held, check, contains, equal, finish, load_json, main, need,
-                     run, scratch, start, test, wait_gone, workload)
+from harness import (PIPE, TRACER, Skip, bpf_held, check, contains, equal, finish, load_json,
+                     main, need, run, scratch, start, test, wait_gone, workload)
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 CAPS = [*NOBODY, "--inh-caps=+bpf,+perfmon", "--ambient-caps=+bpf,+perfmon"]

@@ -6,8 +6,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary, check_timeline
-from harness import (DEVNULL, PIPE, Skip, TRACER, between, call, calls, check, equal, keys, load_json,
-                     lossless, main, near, need, pipe_of, run, scratch, strace_counts, test, trace)
+from harness import (DEVNULL, PIPE, Skip, TRACER, between, call, calls, check, equal, keys,
+                     load_json, lossless, main, near, need, pipe_of, run, scratch, strace_counts,
+                     test, trace)
 
 PYTHON = "/usr/bin/python3"
 

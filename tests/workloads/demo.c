@@ -56,7 +56,7 @@ static void *server(void *arg)
 	return NULL;
 }
 
-/* One stage: reads lines from in (-1: makes them), works ns on each, writes them to out (-1: none). */
+/* One stage: reads lines from in (-1: makes them), works ns on each, writes to out (-1: none). */
 static void stage(const char *name, int in, int out, uint64_t ns)
 {
 	char line[LINE_BYTES] = "a line of the pipeline\n";

@@ -54,7 +54,8 @@ int main(int argc, char **argv)
 	if (child < 0)
 		wl_die("fork");
 	if (!child) {
-		struct page *q = map(fd);	/* another address than the parent's: p is still mapped */
+		/* At another address than the parent's: p is still mapped. */
+		struct page *q = map(fd);
 
 		munmap(p, sizeof(*p));
 		q->b_addr = q;

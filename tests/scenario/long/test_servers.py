@@ -104,7 +104,8 @@ def a_java_program():
 @test(timeout=120)
 def node_and_its_thread_pool():
     need("node")
-    code = "const c = require('crypto'); for (let i = 0; i < 8; i++) c.pbkdf2('a','b',20000,64,'sha512',()=>{});"
+    code = ("const c = require('crypto'); for (let i = 0; i < 8; i++) "
+            "c.pbkdf2('a','b',20000,64,'sha512',()=>{});")
     s = trace(["node", "-e", code], timeout=90).json
     check_summary(s)
     lossless(s)
@@ -116,7 +117,8 @@ def node_and_its_thread_pool():
 @test(timeout=240)
 def an_hour_of_churn_in_a_minute():
     """Threads and processes come and go while attached; nothing is lost and memory stays put."""
-    w = start(["bash", "-c", "while :; do for i in 1 2 3 4 5 6 7 8; do /bin/true & done; wait; done"])
+    w = start(["bash", "-c",
+               "while :; do for i in 1 2 3 4 5 6 7 8; do /bin/true & done; wait; done"])
     a = Attach("--mode", "exact", str(w.pid))
 
     def memory():
