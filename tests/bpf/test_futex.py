@@ -173,7 +173,8 @@ def priority_inheritance():
     equal(l["waits"], said["locks"], "waits")
     between(edges(l).get((said["holder"], said["waiter"]), 0), said["nvcsw"], said["rounds"],
             "handed over by the holder: those that slept, and those that were quick")
-    equal(l["woken"], said["rounds"], "threads woken by an unlock")
+    # A waiter that was served before it slept needs no wake.
+    between(l["woken"], said["nvcsw"], said["rounds"], "threads woken by an unlock")
     check(l["wait_ns"]["total"] > 0, "no time was waited")
 
 
