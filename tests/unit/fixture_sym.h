@@ -47,7 +47,8 @@ struct target {
 	size_t stack_bytes;
 };
 
-UNUSED static int shell(const char *fmt, ...)
+UNUSED __attribute__((format(printf, 1, 2)))
+static int shell(const char *fmt, ...)
 {
 	char cmd[8192];
 	va_list ap;

@@ -144,7 +144,7 @@ static void add_way(struct summary *s, const char *name, uint64_t calls, uint64_
 static int one_call(struct summary *s, uint32_t nr, const struct live_call *per_cpu, int ncpus)
 {
 	struct sum_syscall c = { .nr = (int)nr }, *grown;
-	uint64_t blocked = 0, blocked_ns = 0, way = 0, way_ns = 0, off = 0, noreturn = 0;
+	uint64_t blocked = 0, blocked_ns = 0, way = 0, way_ns = 0, off = 0;
 	int cpu;
 
 	for (cpu = 0; cpu < ncpus; cpu++) {
@@ -157,7 +157,6 @@ static int one_call(struct summary *s, uint32_t nr, const struct live_call *per_
 			c.wall.max = v->max_ns;
 		hist_merge_counts(&c.wall, v->hist, HIST_BUCKETS);
 		off += v->off_ns;
-		noreturn += v->noreturn;
 		blocked += v->blocked;
 		blocked_ns += v->blocked_ns;
 		way += v->way;

@@ -97,7 +97,7 @@ static void add_symbol(struct symd_file *f, struct symd_table *t, int i)
 				list_add(&t->data, &out);
 			break;
 		}
-		/* fallthrough */
+		__attribute__((fallthrough));
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
 		if (!out.sized)

@@ -274,7 +274,7 @@ static void path(struct rust *r, bool in_value)
 	case 'M':
 	case 'X':
 		skip_impl_path(r);
-		/* fallthrough */
+		__attribute__((fallthrough));
 	case 'Y':
 		put(r, "<");
 		type(r);
