@@ -17,10 +17,10 @@ static struct commre re;
 
 static int match(const char *pattern, const char *name)
 {
-	char comm[COMMRE_NAME_BYTES];
+	char comm[COMMRE_NAME_BYTES] = "";
 	struct err err = { 0 };
 
-	strncpy(comm, name, sizeof(comm));
+	memcpy(comm, name, strnlen(name, sizeof(comm)));
 	if (commre_compile(&re, pattern, &err))
 		fail_msg("%s", err.msg);
 	return commre_match(&re, comm);

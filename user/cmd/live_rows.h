@@ -42,7 +42,7 @@ extern const char *const live_mode_names[], *const live_collect_names[], *const 
 	{ .name = "path", .letter = 'P', .kind = CLI_LIST, .arg = "PATH",			\
 	  .group = LIVE_GROUP_WHICH,								\
 	  .help = "only calls on this file, by path or by a descriptor that is open on it; "	\
-		  "may be given again", LIVE_AT(paths) },					\
+		  "up to 4 may be given", LIVE_AT(paths) },					\
 	{ .name = "comm", .kind = CLI_STRING, .arg = "REGEX", .group = LIVE_GROUP_WHICH,	\
 	  .help = "only threads whose name matches this extended regular expression",		\
 	  LIVE_AT(comm) },									\
