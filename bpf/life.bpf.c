@@ -286,14 +286,46 @@ int mark_tasks(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* A wait that is still on when the trace ends counts for what it has lasted. */
+static __always_inline void still_waits(struct task_state *st, struct task_struct *task, u64 ns)
+{
+	u8 class = st->class & 0x3f;
+	u32 nr = st->block_nr, b = hist_bucket(ns);
+	struct live_call *call;
+	struct end_ref *ref = st->in.kind ? &st->in : &st->out;
+	struct live_end *end;
+
+	call = bpf_map_lookup_elem(&calls, &nr);
+	if (call) {
+		call->blocked++;
+		call->blocked_ns += ns;
+		if (!cfg.exact) {
+			call->calls++;
+			call->total_ns += ns;
+			call->off_ns += ns;
+			raise_max(&call->max_ns, ns);
+			if (b < HIST_BUCKETS)
+				call->hist[b]++;
+		}
+	}
+	if (class < CALL_READ || class > CALL_SENDFILE || !ref->kind ||
+	    (cfg.exact && st->in_call != 1))
+		return;
+	end = end_row(ref, st, task);
+	if (end) {
+		end->blocked++;
+		end->blocked_ns += ns;
+	}
+}
+
 /* The threads that are still there when the trace ends. */
 SEC("iter/task")
 int dump_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct live_thread e = {};
+	struct live_alive e = {};
 	struct task_state *st;
-	u64 now;
+	u64 now, since = 0;
 
 	if (!task)
 		return 0;
@@ -301,11 +333,23 @@ int dump_tasks(struct bpf_iter__task *ctx)
 	if (!st || task->exit_state)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (st->in_ns && now > st->in_ns)
+	if (st->in_ns && now > st->in_ns) {
 		st->oncpu_ns += now - st->in_ns, st->in_ns = now;
-	else if (st->out_ns && now > st->out_ns && (st->flags & ST_BLOCKED))
-		st->blocked_ns += now - st->out_ns, st->out_ns = now;
-	fill_thread(&e, st, task, now, false);
+	} else if (st->out_ns && now > st->out_ns && (st->flags & ST_BLOCKED)) {
+		since = st->out_ns;
+		st->blocked_ns += now - since, st->out_ns = now;
+		if (!(st->flags & ST_SILENT))
+			still_waits(st, task, now - since);
+	}
+	fill_thread(&e.thread, st, task, now, false);
+	/* In wait mode calls are not seen, but what blocks is. */
+	if (!cfg.exact && since) {
+		e.thread.flags |= THREAD_IN_CALL;
+		e.thread.call_enter_ns = since;
+		e.thread.call_nr = st->block_nr;
+	}
+	if (e.thread.flags & THREAD_IN_CALL && e.thread.call_addr)
+		copy_regs(&e.regs, (struct pt_regs *)bpf_task_pt_regs(task));
 	bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
 	return 0;
 }

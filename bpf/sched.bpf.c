@@ -10,6 +10,7 @@
 
 #define TASK_DEAD	0x80
 #define PF_KTHREAD	0x00200000
+#define NR_EXIT		60
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -253,8 +254,30 @@ int sched_switched(u64 *ctx)
 	return 0;
 }
 
-/* The thread that wakes another: in a futex call, or on its way out. */
-static __always_inline void note_waker(struct task_state *st)
+/*
+ * A thread's end wakes its joiner by the word that it gave clone, and others by
+ * its robust locks. The end of a process wakes its own threads to die: nobody's wake.
+ */
+static __always_inline void note_end(struct task_state *st, struct task_struct *task,
+				     struct task_struct *cur, u64 nr)
+{
+	struct task_state *me = state_of(cur);
+
+	if ((u64)cur->clear_child_tid == st->fx_addr) {
+		/* Joined threads are many and short: their process stands for them. */
+		st->flags |= ST_JOIN;
+		st->dead = me ? me->tid : task_tid(cur);
+		st->waker = me ? me->tgid : st->tgid;
+	} else if (cur->tgid == task->tgid ? nr == NR_EXIT : st->fx_shared) {
+		st->waker = me ? me->tid : task_tid(cur);
+	}
+}
+
+/*
+ * The thread that wakes another: in a futex call, or on its way out. A timer's
+ * interrupt wakes too, in the name of whoever happens to run.
+ */
+static __always_inline void note_waker(struct task_state *st, struct task_struct *task)
 {
 	struct task_struct *cur = bpf_get_current_task_btf();
 	struct task_state *me;
@@ -267,19 +290,19 @@ static __always_inline void note_waker(struct task_state *st)
 	if ((long)regs->ax != AX_IN_CALL)
 		return;
 	class = call_class[call_slot(regs->orig_ax) & (LIVE_NR_CALLS - 1)] & 0x3f;
-	if (class != CALL_FUTEX && class != CALL_FUTEX2 && class != CALL_EXIT)
+	if (class == CALL_EXIT) {
+		note_end(st, task, cur, regs->orig_ax);
+		return;
+	}
+	if (class != CALL_FUTEX && class != CALL_FUTEX2)
+		return;
+	if ((cur->mm != task->mm && !st->fx_shared) ||
+	    (class == CALL_FUTEX && futex_kind(regs->si & 127) == FX_WAIT))
 		return;
 	me = state_of(cur);
-	if (class == CALL_EXIT) {
-		/* Joined threads are many and short: their process stands for them. */
-		st->flags |= ST_JOIN;
-		st->dead = me ? me->tid : task_tid(cur);
-		st->waker = me ? me->tgid : st->tgid;
-	} else {
-		st->waker = me ? me->tid : task_tid(cur);
-		if (me)
-			me->woke++;
-	}
+	st->waker = me ? me->tid : task_tid(cur);
+	if (me)
+		me->woke++;
 }
 
 SEC("tp_btf/sched_waking")
@@ -291,7 +314,7 @@ int BPF_PROG(sched_woken, struct task_struct *task)
 		return 0;
 	st->wake_ns = bpf_ktime_get_ns();
 	if (st->flags & ST_WAITING)
-		note_waker(st);
+		note_waker(st, task);
 	return 0;
 }
 

@@ -80,6 +80,7 @@ struct task_struct {
 	char comm[16];
 	struct files_struct *files;
 	struct mm_struct *mm;
+	int *clear_child_tid;
 	struct css_set *cgroups;
 };
 

@@ -177,6 +177,17 @@ static __always_inline void edge_add(struct task_state *st)
 		count_loss(&counts.map_full);
 }
 
+static __always_inline void copy_regs(struct live_regs *to, struct pt_regs *regs)
+{
+	to->ax = regs->ax; to->bx = regs->bx; to->cx = regs->cx;
+	to->dx = regs->dx; to->si = regs->si; to->di = regs->di;
+	to->bp = regs->bp; to->r8 = regs->r8; to->r9 = regs->r9;
+	to->r10 = regs->r10; to->r11 = regs->r11; to->r12 = regs->r12;
+	to->r13 = regs->r13; to->r14 = regs->r14; to->r15 = regs->r15;
+	to->ip = regs->ip;
+	to->sp = regs->sp;
+}
+
 /*
  * A stack is sampled for the first wait at each lock and then at most every
  * 5 ms a CPU: enough to tell the sites of a lock apart by share, and bounded.
@@ -206,13 +217,8 @@ static __always_inline void stack_sample(struct task_state *st, struct live_fute
 	e->addr = st->fx_addr;
 	e->wait_ns = wait_ns;
 	e->woke = st->fx_kind != FX_WAIT;
-	e->regs.ax = regs->ax; e->regs.bx = regs->bx; e->regs.cx = regs->cx;
-	e->regs.dx = regs->dx; e->regs.si = regs->si; e->regs.di = regs->di;
-	e->regs.bp = regs->bp; e->regs.r8 = regs->r8; e->regs.r9 = regs->r9;
-	e->regs.r10 = regs->r10; e->regs.r11 = regs->r11; e->regs.r12 = regs->r12;
-	e->regs.r13 = regs->r13; e->regs.r14 = regs->r14; e->regs.r15 = regs->r15;
-	e->regs.ip = regs->ip;
-	e->regs.sp = sp = regs->sp;
+	copy_regs(&e->regs, regs);
+	sp = regs->sp;
 	e->bytes = LIVE_STACK_BYTES;
 	/* Near its top a stack is shorter: then the part up to the page's end. */
 	if (bpf_probe_read_user(e->stack, LIVE_STACK_BYTES, (void *)sp)) {

@@ -214,6 +214,14 @@ struct live_thread {
 	u32 call_nr, call_op;
 };
 
+struct live_regs { u64 ax, bx, cx, dx, si, di, bp, sp, r8, r9, r10, r11, r12, r13, r14, r15, ip; };
+
+/* What the iterator says of a thread at the trace's end; not in the ring. */
+struct live_alive {
+	struct live_thread thread;
+	struct live_regs regs;	/* of a futex wait: THREAD_IN_CALL with an address */
+};
+
 struct live_exec {
 	struct live_head head;
 	u32 tgid, old_space, space, pad;
@@ -225,8 +233,6 @@ struct live_join {
 	u32 dead, space;	/* the thread that was joined */
 	u64 addr, latency_ns;
 };
-
-struct live_regs { u64 ax, bx, cx, dx, si, di, bp, sp, r8, r9, r10, r11, r12, r13, r14, r15, ip; };
 
 struct live_stack {
 	struct live_head head;
@@ -263,6 +269,7 @@ struct live_routine {
 	_Static_assert(sizeof(struct type) == (bytes), #type " is shared: its size is fixed")
 LIVE_LAYOUT(live_head, 16);
 LIVE_LAYOUT(live_thread, 216);
+LIVE_LAYOUT(live_alive, sizeof(struct live_thread) + sizeof(struct live_regs));
 LIVE_LAYOUT(live_exec, 48);
 LIVE_LAYOUT(live_join, 40);
 LIVE_LAYOUT(live_stack, 4280);

@@ -233,11 +233,15 @@ static uint64_t next_random(struct live *l)
 	return l->rng;
 }
 
-/* Where the next stack of this lock goes, by reservoir sampling (Vitter's R). */
-static struct live_sample *sample_slot(struct live *l, struct live_reservoir *r)
+struct live_sample *live_sample_slot(struct live *l, const struct live_futex_key *key)
 {
+	struct live_reservoir *r = map_put(l->reservoirs, key);
 	uint64_t at;
 
+	if (!l->sample)
+		l->sample = malloc(LIVE_SAMPLES * sizeof(*l->sample));
+	if (!r || !l->sample)
+		return NULL;
 	r->seen++;
 	if (r->kept < LIVE_SAMPLES_LOCK && l->nsample < LIVE_SAMPLES) {
 		r->slot[r->kept++] = (uint32_t)l->nsample;
@@ -250,20 +254,17 @@ static struct live_sample *sample_slot(struct live *l, struct live_reservoir *r)
 static void stack_came(struct live *l, const struct live_stack *e)
 {
 	struct live_futex_key key = { .addr = e->addr, .space = e->space };
-	struct live_reservoir *r = map_put(l->reservoirs, &key);
 	struct live_space *space = map_put(l->spaces, &e->space);
 	struct live_sample *s;
 
-	if (!space || !r)
+	if (!space)
 		return;
 	space->tgid = (pid_t)e->tgid;
 	if (l->sym && !sym_snapshot(l->sym, e->space, (pid_t)e->tgid))
 		space->snapshot = true;
 	if (!e->bytes || e->woke)
 		return;
-	if (!l->sample)
-		l->sample = malloc(LIVE_SAMPLES * sizeof(*l->sample));
-	s = l->sample ? sample_slot(l, r) : NULL;
+	s = live_sample_slot(l, &key);
 	if (!s)
 		return;
 	s->wait_ns = e->wait_ns;

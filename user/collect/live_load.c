@@ -361,7 +361,7 @@ int live_iterate(struct live *l, bool dump, struct err *err)
 {
 	struct bpf_link *link = bpf_program__attach_iter(dump ? l->bpf->progs.dump_tasks :
 							 l->bpf->progs.mark_tasks, NULL);
-	struct live_thread rows[64];
+	struct live_alive rows[32];
 	size_t have = 0, i;
 	ssize_t n;
 	int fd;
@@ -381,7 +381,7 @@ int live_iterate(struct live *l, bool dump, struct err *err)
 			break;
 		have += (size_t)n;
 		for (i = 0; i < have / sizeof(rows[0]); i++)
-			live_thread_event(l, &rows[i]);
+			live_still(l, &rows[i]);
 		memmove(rows, rows + i, have - i * sizeof(rows[0]));
 		have -= i * sizeof(rows[0]);
 	}

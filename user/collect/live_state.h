@@ -110,6 +110,11 @@ int live_iterate(struct live *l, bool dump, struct err *err);
 void live_batch(void *ctx, const struct ring_event *ev, size_t n);
 void live_thread_event(struct live *l, const struct live_thread *e);
 const char *live_comm(const struct live *l, pid_t tid, pid_t *tgid);
+/* Where the next stack of a lock goes, by reservoir sampling (Vitter's R); NULL: nowhere. */
+struct live_sample *live_sample_slot(struct live *l, const struct live_futex_key *key);
+
+/* live_still.c: a thread that is alive at the end, with the stack of what it waits in */
+void live_still(struct live *l, const struct live_alive *e);
 
 /* live_maps.c: the maps into the summary */
 int live_fill_calls(struct live *l, struct summary *s);

@@ -195,7 +195,10 @@ static void add_site_line(const struct view *v, struct buf *b, const struct sum_
 static void print_sites(struct view *v, const struct sum_lock *l, struct buf *b)
 {
 	size_t i, j, most = v->opts->stacks ? l->nsite : 1;
+	uint64_t all = 0;	/* fewer than were sampled: a lock keeps a choice of them */
 
+	for (i = 0; i < l->nsite; i++)
+		all += l->site[i].samples;
 	for (i = 0; i < l->nsite && i < most; i++) {
 		const struct sum_site *site = &l->site[i];
 
@@ -205,7 +208,7 @@ static void print_sites(struct view *v, const struct sum_lock *l, struct buf *b)
 			add_site_line(v, b, site);
 			buf_adds(b, " (");
 		}
-		view_percent(v, b, site->samples, l->samples ? l->samples : site->samples);
+		view_percent(v, b, site->samples, all);
 		buf_adds(b, VIEW_GLUE "of" VIEW_GLUE "samples");
 		if (v->opts->stacks) {
 			buf_adds(b, ", about ");
