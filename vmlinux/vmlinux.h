@@ -68,6 +68,7 @@ struct vm_area_struct {
 };
 
 struct thread_info { u32 status; };
+struct thread_struct { unsigned long fsbase; };
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -82,6 +83,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	int *clear_child_tid;
 	struct css_set *cgroups;
+	struct thread_struct thread;
 };
 
 struct linux_binprm;

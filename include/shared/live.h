@@ -165,7 +165,7 @@ struct live_end {
 
 /* Map "sched": per CPU, one row. */
 struct live_sched {
-	u64 switches, voluntary, involuntary, migrations;
+	u64 migrations;
 	u64 runq_ns, runq_max;
 	u32 hist[HIST_BUCKETS];	/* runnable to on a CPU */
 };
@@ -262,7 +262,7 @@ struct live_birth {
 struct live_routine {
 	struct live_head head;
 	u32 tgid, space, flags, pad;
-	u64 addr;
+	u64 addr;		/* of the routine; THREAD_CALIB: the time before the call */
 };
 
 #define LIVE_LAYOUT(type, bytes) \

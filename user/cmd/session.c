@@ -105,6 +105,7 @@ int session_open(struct session *s, bool targets_only, struct err *err)
 		.paths = (const char *const *)o->paths.item,
 		.npaths = o->paths.n,
 		.stacks = (o->collect & SUM_FUTEX) != 0,
+		.start_routines = o->start_routine && (o->collect & SUM_THREADS),
 		.timeline = s->trace,
 		.slice_min_ns = SLICE_MIN_NS,
 		.libexec_dir = s->libexec,

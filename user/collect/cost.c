@@ -10,6 +10,7 @@
 
 #define BATCHES	8
 #define CALLS	100
+#define ROUTINES 20	/* a uprobe takes long */
 
 static int pipe_fd[2];
 
@@ -33,21 +34,53 @@ static void two_chunks(void)
 		return;
 }
 
+/*
+ * A branch and an indirect call through memory, as in start_thread(): what a
+ * uprobe costs depends on the instruction, which is emulated or stepped over.
+ */
+asm(".pushsection .text\n"
+    ".type cost_routine, @function\n"
+    "cost_routine:\n"
+    "	push %rbp\n"
+    "	test %rdi, %rdi\n"
+    ".globl cost_routine_branch, cost_routine_call\n"
+    "cost_routine_branch:\n"
+    "	je 1f\n"
+    "cost_routine_call:\n"
+    "	call *0x638(%rdi)\n"
+    "1:	pop %rbp\n"
+    ".type cost_routine_body, @function\n"
+    "cost_routine_body:\n"
+    "	ret\n"
+    ".popsection\n");
+void cost_routine(const void *thread);
+void cost_routine_body(void);
+
+static void one_routine(void)
+{
+	static struct { uint64_t before_ns; char more[0x630]; void (*routine)(void); } thread = {
+		.routine = cost_routine_body,
+	};
+
+	thread.before_ns = clock_mono_ns();
+	cost_routine(&thread);
+}
+
 /* The quickest of some batches: the others met an interrupt or another program. */
-static int64_t quickest(void (*fn)(void))
+static int64_t quickest(void (*fn)(void), int calls)
 {
 	uint64_t best = UINT64_MAX, start, ns;
 	int batch, i;
 
 	for (batch = 0; batch < BATCHES; batch++) {
 		start = clock_mono_ns();
-		for (i = 0; i < CALLS; i++)
+		for (i = 0; i < calls; i++)
 			fn();
 		ns = clock_mono_ns() - start;
 		if (ns < best)
 			best = ns;
 	}
-	return (int64_t)(best / CALLS);
+	return (int64_t)(best / (unsigned int)calls);
 }
 
 void cost_measure(struct cost *c)
@@ -55,17 +88,18 @@ void cost_measure(struct cost *c)
 	uint64_t one = 1;
 	int fd = eventfd(0, EFD_CLOEXEC);
 
+	c->routine_ns = quickest(one_routine, ROUTINES);
 	if (fd >= 0) {
 		if (write(fd, &one, sizeof(one)) < 0)
 			c->chunk_ns = 0;
 		close(fd);
 	}
-	c->call_ns = quickest(one_call);
-	c->futex_ns = quickest(one_futex);
+	c->call_ns = quickest(one_call, CALLS);
+	c->futex_ns = quickest(one_futex, CALLS);
 	c->chunk_ns = 0;
 	if (pipe(pipe_fd))
 		return;
-	c->chunk_ns = quickest(two_chunks) / 2;
+	c->chunk_ns = quickest(two_chunks, CALLS) / 2;
 	close(pipe_fd[0]);
 	close(pipe_fd[1]);
 }

@@ -12,7 +12,14 @@ struct cost {
 	int64_t call_ns;	/* a getppid */
 	int64_t futex_ns;	/* a futex wake that wakes nobody */
 	int64_t chunk_ns;	/* a write or a read of one byte, pipe */
+	int64_t routine_ns;	/* a call such as a C library's of a start routine */
 };
+
+/*
+ * The instructions in it that stand for those that the uprobe of --start-routine
+ * is put at. %rdi points to the time before it.
+ */
+extern const char cost_routine_branch[], cost_routine_call[];
 
 /*
  * Runs the loops in the calling process; takes about a millisecond. Also

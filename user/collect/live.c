@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "collect/live_routine.h"
 #include "collect/live_state.h"
 #include "out/perfetto.h"
 
@@ -92,6 +93,7 @@ void live_free(struct live *l)
 	if (!l)
 		return;
 	live_unload(l);
+	live_routine_free(l);
 	ring_free(l->ring);
 	sym_free(l->sym);
 	live_release_tables(l);
@@ -100,7 +102,14 @@ void live_free(struct live *l)
 
 int live_target(struct live *l, pid_t pid, bool own, struct err *err)
 {
+	if (!own)
+		live_routine_look(l, pid);
 	return live_target_put(l, (uint32_t)pid, own, err);
+}
+
+void live_command(struct live *l, const char *command)
+{
+	live_routine_command(l, command);
 }
 
 /*
@@ -165,6 +174,9 @@ int live_tick(struct live *l, int timeout_ms, int other)
 	int ms = TICK_MIN_MS << shift, woken;
 	long n;
 
+	/* A new C library waits to be probed, its threads do not wait. */
+	if (l->routines)
+		ms = TICK_MIN_MS;
 	if (ms > TICK_MAX_MS)
 		ms = TICK_MAX_MS;
 	if (timeout_ms >= 0 && ms > timeout_ms)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/live_routine.h"
 #include "collect/live_state.h"
 #include "collect/live_timeline.h"
 
@@ -97,8 +98,11 @@ static void add_costs(struct live *l, const struct live_thread *e, uint64_t cost
 		hist_add(&l->cost, cost);
 	/* A join comes by an event of its own; in wait mode calls are not seen. */
 	for (i = 0; i < LIVE_STAGES; i++)
-		if (i != STAGE_JOIN && (l->mode == SUM_EXACT || i == STAGE_WAKEUP))
+		if (i != STAGE_JOIN && i != STAGE_ROUTINE &&
+		    (l->mode == SUM_EXACT || i == STAGE_WAKEUP))
 			hist_add(&l->stage[i], e->stage_ns[i]);
+	if (l->routines && e->stage_ns[STAGE_ROUTINE])
+		hist_add(&l->stage[STAGE_ROUTINE], e->stage_ns[STAGE_ROUTINE]);
 	if (e->end_ns > e->start_ns)
 		hist_add(&l->lifetime, e->end_ns - e->start_ns);
 }
@@ -165,10 +169,12 @@ void live_thread_event(struct live *l, const struct live_thread *e)
 	struct live_space *space;
 	struct sum_thread *t;
 	uint64_t cost = 0;
+	uint32_t routine;
 	int i;
 
 	if (e->flags & THREAD_CALIB)
 		return;
+	routine = live_routine_of(l, e);
 	if (l->timeline)
 		live_timeline(l, &e->head);
 	add_totals(l, e);
@@ -200,6 +206,7 @@ void live_thread_event(struct live *l, const struct live_thread *e)
 	if (t->created)
 		t->cost_ns = cost;
 	memcpy(t->stage_ns, e->stage_ns, sizeof(t->stage_ns));
+	t->routine = routine;
 	t->calls = e->calls;
 	t->futex_calls = e->futex_calls;
 	t->futex_wait_ns = e->futex_wait_ns;
@@ -282,6 +289,7 @@ static const uint32_t event_bytes[EV_TYPES] = {
 	[EV_STACK] = sizeof(struct live_stack),
 	[EV_SLICE] = sizeof(struct live_slice),
 	[EV_BIRTH] = sizeof(struct live_birth),
+	[EV_ROUTINE] = sizeof(struct live_routine),
 };
 
 void live_batch(void *ctx, const struct ring_event *ev, size_t n)
@@ -301,6 +309,7 @@ void live_batch(void *ctx, const struct ring_event *ev, size_t n)
 		}
 		if (l->timeline && head->type != EV_THREAD)
 			live_timeline(l, head);
+		live_routine_event(l, head);
 		switch (head->type) {
 		case EV_THREAD:
 			live_thread_event(l, ev[i].data);

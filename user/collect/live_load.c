@@ -21,6 +21,7 @@
 
 #include "collect/cgroup.h"
 #include "collect/commre.h"
+#include "collect/live_routine.h"
 #include "collect/live_state.h"
 #include "live.skel.h"
 
@@ -34,7 +35,7 @@ static const struct { const char *name, *enter, *exit; } call_ways[] = {
 #define NWAYS (sizeof(call_ways) / sizeof(call_ways[0]))
 
 /* When a program is needed, and in which order they are attached. */
-enum need { NEED_ALWAYS, NEED_EXACT, NEED_FILTER };
+enum need { NEED_ALWAYS, NEED_EXACT, NEED_FILTER, NEED_ROUTINES };
 static const struct { const char *name; enum need need; } attach_order[] = {
 	{ "forked",		NEED_ALWAYS },
 	{ "execed",		NEED_ALWAYS },
@@ -47,12 +48,14 @@ static const struct { const char *name; enum need need; } attach_order[] = {
 	{ "call_exit_raw",	NEED_EXACT },
 	{ "call_enter_btf",	NEED_EXACT },
 	{ "call_enter_raw",	NEED_EXACT },
+	{ "routine_begins",	NEED_ROUTINES },	/* a uprobe: live_routine.c attaches it */
 };
 #define NATTACH (sizeof(attach_order) / sizeof(attach_order[0]))
 
 /* What libbpf said last: the verifier's reason, when a load fails. */
 static char libbpf_said[512];
 
+__attribute__((format(printf, 2, 0)))
 static int keep_said(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	if (level == LIBBPF_WARN && !libbpf_said[0])
@@ -167,7 +170,8 @@ static bool wanted(const char *name, const struct live_setup *setup, bool filter
 		if (!strcmp(name, attach_order[i].name))
 			return attach_order[i].need == NEED_ALWAYS ||
 			       (attach_order[i].need == NEED_EXACT && setup->mode == SUM_EXACT) ||
-			       (attach_order[i].need == NEED_FILTER && filter);
+			       (attach_order[i].need == NEED_FILTER && filter) ||
+			       (attach_order[i].need == NEED_ROUTINES && setup->start_routines);
 	return true;	/* the iterators */
 }
 
@@ -232,7 +236,8 @@ static int attach_all(struct live *l, struct err *err)
 
 	for (i = 0; i < NATTACH; i++) {
 		prog = bpf_object__find_program_by_name(l->bpf->obj, attach_order[i].name);
-		if (!prog || !bpf_program__autoload(prog))
+		if (!prog || !bpf_program__autoload(prog) ||
+		    attach_order[i].need == NEED_ROUTINES)
 			continue;
 		link = bpf_program__attach(prog);
 		if (!link)
@@ -260,6 +265,7 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 		.exact = setup->mode == SUM_EXACT,
 		.timeline = setup->timeline != NULL,
 		.stacks = setup->stacks,
+		.routines = setup->start_routines,
 		.slice_min_ns = setup->slice_min_ns,
 	};
 	struct commre *re = calloc(1, sizeof(*re));
@@ -293,6 +299,8 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 		r = learn_self(l, err);
 	if (!r)
 		r = attach_all(l, err);
+	if (!r && setup->start_routines)
+		r = live_routine_open(l, l->bpf->progs.routine_begins, err);
 out:
 	free(re);
 	return r;
@@ -302,6 +310,7 @@ void live_detach(struct live *l)
 {
 	size_t i;
 
+	live_routine_detach(l);
 	/* Last attached, first off: no call is entered that cannot return. */
 	for (i = l->nlink; i-- > 0;)
 		bpf_link__destroy(l->link[i]);

@@ -11,6 +11,7 @@
 #include "sym/sym.h"
 
 struct live_bpf;	/* the skeleton */
+struct live_routines;	/* live_routine.c */
 struct bpf_link;
 
 #define LIVE_LINKS 16
@@ -66,6 +67,8 @@ struct live {
 	uint64_t opened_ns, started_ns, stopped_ns, first_exec_ns, last_exit_ns;
 	uint64_t started_real_ns, cpu_at_start_ns;
 	unsigned int idle_ticks;
+
+	struct live_routines *routines;	/* NULL: not asked for */
 
 	struct sum_thread *thread;
 	size_t nthread, thread_cap;

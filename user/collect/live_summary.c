@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "collect/live_routine.h"
 #include "collect/live_state.h"
 
 static int by_cost(const void *a, const void *b)
@@ -60,6 +61,7 @@ static void fill_overhead(const struct live *l, struct summary *s)
 	o->ns_per_syscall = l->traced.call_ns - l->bare.call_ns;
 	o->ns_per_futex = l->traced.futex_ns - l->bare.futex_ns;
 	o->ns_per_pipe_chunk = l->traced.chunk_ns - l->bare.chunk_ns;
+	o->ns_per_start_routine = l->traced.routine_ns - l->bare.routine_ns;
 }
 
 static void fill_loss(const struct live *l, struct summary *s)
@@ -81,6 +83,7 @@ static void fill_loss(const struct live *l, struct summary *s)
 
 static int fill_ways(const struct live *l, struct summary *s)
 {
+	static const struct sum_collector routine = { "start-routine", "uprobe" };
 	static const struct { const char *name; unsigned int bit; bool by_call; } rows[] = {
 		{ "syscalls", SUM_SYSCALLS, true },
 		{ "threads", SUM_THREADS, false },
@@ -90,7 +93,7 @@ static int fill_ways(const struct live *l, struct summary *s)
 	};
 	size_t i;
 
-	s->collector = calloc(sizeof(rows) / sizeof(rows[0]), sizeof(*s->collector));
+	s->collector = calloc(sizeof(rows) / sizeof(rows[0]) + 1, sizeof(*s->collector));
 	if (!s->collector)
 		return -ENOMEM;
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -101,6 +104,8 @@ static int fill_ways(const struct live *l, struct summary *s)
 			l->mode == SUM_WAIT ? "tp_btf/sched_switch" :
 			rows[i].by_call ? l->way : "tp_btf";
 	}
+	if (l->routines)
+		s->collector[s->ncollector++] = routine;
 	return 0;
 }
 
@@ -128,8 +133,10 @@ int live_summary(struct live *l, struct summary *s, struct err *err)
 	s->started_realtime_ns = l->started_real_ns + (begin - l->started_ns);
 	s->still_running = l->still_running;
 	s->compat_calls = live_counts(l)->compat;
+	r = live_fill_routines(l, s);
 	fill_threads(l, s, begin);
-	r = live_fill_calls(l, s);
+	if (!r)
+		r = live_fill_calls(l, s);
 	if (!r && (l->collect & SUM_FUTEX))
 		r = live_fill_futexes(l, s);
 	if (!r && (l->collect & SUM_PIPES))

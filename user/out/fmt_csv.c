@@ -176,6 +176,7 @@ STR(lock_comm, sum_lock, p->comm)
 STR(lock_symbol, sum_lock, p->symbol)
 STR(lock_module, sum_lock, p->module)
 STR(lock_kind, sum_lock, sum_lock_kind_name(p->kind))
+STR(lock_use, sum_lock, sum_lock_use_name(sum_lock_use(p)))
 NUM(lock_waits, sum_lock, p->waits)
 NUM(lock_blocked, sum_lock, p->blocked)
 NUM(lock_wait, sum_lock, p->wait.sum)
@@ -199,7 +200,8 @@ static const struct csv_col lock_cols[] = {
 	{ "wait_max_ns", .num = lock_max }, { "wakes", .num = lock_wakes },
 	{ "woken", .num = lock_woken }, { "wasted_wakes", .num = lock_wasted },
 	{ "eagain", .num = lock_eagain }, { "timeouts", .num = lock_timeouts },
-	{ "requeued", .num = lock_requeued }, { "holder", .sig = lock_holder }, { .name = NULL },
+	{ "requeued", .num = lock_requeued }, { "holder", .sig = lock_holder },
+	{ "use", .str = lock_use }, { .name = NULL },
 };
 
 static int lock_rows(const struct summary *s, const struct out_opts *opts, struct csv_writer *w)
@@ -360,6 +362,8 @@ static int stage_rows(const struct summary *s, const struct out_opts *opts, stru
 	for (i = 0; i < SUM_STAGES; i++) {
 		const struct stage_item item = { (enum sum_stage)i, &s->threads.stage[i] };
 
+		if (i == SUM_STAGE_ROUTINE && !s->threads.routines_asked)
+			continue;
 		csv_row(w, s, &item, NULL);
 	}
 	return 0;
@@ -380,6 +384,7 @@ NUM(thread_clone, sum_thread, p->stage_ns[SUM_STAGE_CLONE])
 NUM(thread_wakeup, sum_thread, p->stage_ns[SUM_STAGE_WAKEUP])
 NUM(thread_first, sum_thread, p->stage_ns[SUM_STAGE_START])
 NUM(thread_setup, sum_thread, p->stage_ns[SUM_STAGE_SETUP])
+NUM(thread_routine, sum_thread, p->stage_ns[SUM_STAGE_ROUTINE])
 NUM(thread_exit, sum_thread, p->stage_ns[SUM_STAGE_EXIT])
 NUM(thread_join, sum_thread, p->stage_ns[SUM_STAGE_JOIN])
 NUM(thread_calls, sum_thread, p->calls)
@@ -390,6 +395,17 @@ NUM(thread_runnable, sum_thread, p->runnable_ns)
 NUM(thread_blocked, sum_thread, p->blocked_ns)
 NUM(thread_voluntary, sum_thread, p->voluntary)
 NUM(thread_involuntary, sum_thread, p->involuntary)
+
+static const char *thread_routine_name(const struct csv_row *r, char tmp[24])
+{
+	const struct sum_thread *t = r->item;
+	const struct sum_threads *all = &r->s->threads;
+
+	(void)tmp;
+	if (!t->routine || t->routine > all->nroutine)
+		return NULL;
+	return all->routine[t->routine - 1].symbol;
+}
 
 static const struct csv_col thread_cols[] = {
 	{ "tid", .sig = thread_tid }, { "tgid", .sig = thread_tgid },
@@ -404,7 +420,8 @@ static const struct csv_col thread_cols[] = {
 	{ "futex_calls", .num = thread_futex }, { "futex_wait_ns", .num = thread_futex_ns },
 	{ "oncpu_ns", .num = thread_oncpu }, { "runnable_ns", .num = thread_runnable },
 	{ "blocked_ns", .num = thread_blocked }, { "voluntary", .num = thread_voluntary },
-	{ "involuntary", .num = thread_involuntary }, { .name = NULL },
+	{ "involuntary", .num = thread_involuntary }, { "routine_ns", .num = thread_routine },
+	{ "routine", .str = thread_routine_name }, { .name = NULL },
 };
 
 static int thread_rows(const struct summary *s, const struct out_opts *opts, struct csv_writer *w)

@@ -21,6 +21,10 @@ static void put_command(struct json *j, const struct summary *s)
 	for (i = 0; i < s->npids; i++)
 		json_i64(j, NULL, s->pids[i]);
 	json_end(j);
+	json_object(j, "filter");
+	json_str(j, "comm", s->comm);
+	json_str(j, "cgroup", s->cgroup);
+	json_end(j);
 }
 
 static void put_exit(struct json *j, const struct summary *s)
@@ -102,8 +106,21 @@ static void put_hist(struct json *j, const char *key, const struct hist *h)
 	json_end(j);
 }
 
-static void put_thread(struct json *j, const struct sum_thread *t)
+/* A stage that was not seen is left out: 0 would be a claim. */
+static bool stage_seen(const struct sum_thread *t, size_t stage)
 {
+	return t->cost_ns && (stage != SUM_STAGE_ROUTINE || t->stage_ns[stage]);
+}
+
+static const struct sum_routine *routine_of(const struct sum_threads *all,
+					    const struct sum_thread *t)
+{
+	return t->routine && t->routine <= all->nroutine ? &all->routine[t->routine - 1] : NULL;
+}
+
+static void put_thread(struct json *j, const struct sum_threads *all, const struct sum_thread *t)
+{
+	const struct sum_routine *r = routine_of(all, t);
 	size_t i;
 
 	json_object(j, NULL);
@@ -118,9 +135,12 @@ static void put_thread(struct json *j, const struct sum_thread *t)
 	json_u64(j, "lifetime_ns", t->lifetime_ns);
 	json_u64(j, "cost_ns", t->cost_ns);
 	json_object(j, "stages");
-	for (i = 0; t->cost_ns && i < SUM_STAGES; i++)
-		json_u64(j, sum_stage_name((enum sum_stage)i), t->stage_ns[i]);
+	for (i = 0; i < SUM_STAGES; i++)
+		if (stage_seen(t, i))
+			json_u64(j, sum_stage_name((enum sum_stage)i), t->stage_ns[i]);
 	json_end(j);
+	if (all->routines_asked)
+		json_str(j, "routine", r ? r->symbol : NULL);
 	json_u64(j, "calls", t->calls);
 	json_u64(j, "futex_calls", t->futex_calls);
 	json_u64(j, "futex_wait_ns", t->futex_wait_ns);
@@ -140,6 +160,8 @@ static void put_stages(struct json *j, const struct sum_threads *t)
 	for (i = 0; i < SUM_STAGES; i++) {
 		const struct hist *h = &t->stage[i];
 
+		if (i == SUM_STAGE_ROUTINE && !t->routines_asked)
+			continue;
 		json_object(j, NULL);
 		json_str(j, "name", sum_stage_name((enum sum_stage)i));
 		json_u64(j, "count", h->count);
@@ -161,6 +183,29 @@ static void put_stages(struct json *j, const struct sum_threads *t)
 	json_end(j);
 }
 
+static void put_routines(struct json *j, const struct sum_threads *t)
+{
+	const uint64_t timed = t->stage[SUM_STAGE_ROUTINE].count;
+	size_t i;
+
+	if (!t->routines_asked)
+		return;
+	json_object(j, "routines");
+	json_u64(j, "timed", timed);
+	json_u64(j, "untimed", t->created > timed ? t->created - timed : 0);
+	json_array(j, "by_routine");
+	for (i = 0; i < t->nroutine; i++) {
+		json_object(j, NULL);
+		json_str(j, "symbol", t->routine[i].symbol);
+		json_str(j, "module", t->routine[i].module);
+		json_hex(j, "addr", t->routine[i].addr);
+		json_u64(j, "threads", t->routine[i].threads);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
 static void put_threads(struct json *j, const struct summary *s)
 {
 	const struct sum_threads *t = &s->threads;
@@ -175,11 +220,12 @@ static void put_threads(struct json *j, const struct summary *s)
 	put_hist(j, "cost_ns", &t->cost);
 	put_hist(j, "lifetime_ns", &t->lifetime);
 	put_stages(j, t);
+	put_routines(j, t);
 	json_u64(j, "by_thread_cap", t->by_thread_cap);
 	json_u64(j, "by_thread_cut", t->by_thread_cut);
 	json_array(j, "by_thread");
 	for (i = 0; i < t->nby_thread; i++)
-		put_thread(j, &t->by_thread[i]);
+		put_thread(j, t, &t->by_thread[i]);
 	json_end(j);
 	json_end(j);
 }
@@ -228,6 +274,7 @@ static void put_sites(struct json *j, const struct sum_lock *l)
 
 static void put_edges(struct json *j, const struct sum_lock *l)
 {
+	enum sum_lock_use use = sum_lock_use(l);
 	size_t i;
 
 	json_array(j, "edges");
@@ -250,6 +297,7 @@ static void put_lock(struct json *j, const struct sum_lock *l)
 	json_str(j, "symbol", l->symbol);
 	json_str(j, "module", l->module);
 	json_str(j, "kind", sum_lock_kind_name(l->kind));
+	json_str(j, "use", use == SUM_USE_UNKNOWN ? NULL : sum_lock_use_name(use));
 	json_i64(j, "tgid", l->tgid);
 	json_str(j, "comm", l->comm);
 	json_u64(j, "waits", l->waits);
@@ -394,20 +442,24 @@ static void put_sched(struct json *j, const struct summary *s)
 }
 
 /* Unmeasured costs are null: 0 would be a claim. */
-static void put_overhead(struct json *j, const struct sum_overhead *o)
+static void put_overhead(struct json *j, const struct summary *s)
 {
-	const struct { const char *name; int64_t ns; } rows[] = {
-		{ "bare_call_ns", o->bare_call_ns },
-		{ "ns_per_syscall", o->ns_per_syscall },
-		{ "ns_per_futex", o->ns_per_futex },
-		{ "ns_per_pipe_chunk", o->ns_per_pipe_chunk },
+	const struct sum_overhead *o = &s->overhead;
+	const bool routines = s->threads.routines_asked;
+	const struct { const char *name; int64_t ns; bool off; } rows[] = {
+		{ "bare_call_ns", o->bare_call_ns, false },
+		{ "ns_per_syscall", o->ns_per_syscall, false },
+		{ "ns_per_futex", o->ns_per_futex, false },
+		{ "ns_per_pipe_chunk", o->ns_per_pipe_chunk, false },
+		{ "ns_per_start_routine", o->ns_per_start_routine, !routines },
+		{ "ns_in_routine_stage", (int64_t)o->ns_in_routine_stage, !routines },
 	};
 	size_t i;
 
 	json_object(j, "overhead");
 	json_bool(j, "measured", o->measured);
 	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (o->measured)
+		if (o->measured && !rows[i].off)
 			json_i64(j, rows[i].name, rows[i].ns);
 		else
 			json_null(j, rows[i].name);
@@ -455,7 +507,7 @@ static int json_summary(const struct summary *s, const struct out_opts *opts,
 		put_syscall(&j, &s->syscall[i]);
 	json_end(&j);
 	put_sched(&j, s);
-	put_overhead(&j, &s->overhead);
+	put_overhead(&j, s);
 	put_loss(&j, &s->loss);
 	json_end(&j);
 	return json_finish(&j) ? err_sys(err, ENOMEM, "cannot print the summary") : 0;

@@ -12,6 +12,7 @@ static const char *const stage_names[] = {
 	[SUM_STAGE_WAKEUP] = "wakeup",
 	[SUM_STAGE_START] = "start",
 	[SUM_STAGE_SETUP] = "setup",
+	[SUM_STAGE_ROUTINE] = "routine",
 	[SUM_STAGE_EXIT] = "exit",
 	[SUM_STAGE_JOIN] = "join",
 };
@@ -130,6 +131,11 @@ void summary_release(struct summary *s)
 	free(s->pids);
 	release_findings(s);
 	free(s->threads.way);
+	for (i = 0; i < s->threads.nroutine; i++) {
+		free(s->threads.routine[i].symbol);
+		free(s->threads.routine[i].module);
+	}
+	free(s->threads.routine);
 	free(s->threads.by_thread);
 	release_locks(s);
 	free(s->futex.op);

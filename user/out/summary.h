@@ -38,12 +38,13 @@ enum sum_stage {
 	SUM_STAGE_START,	/* child: first on a CPU to first return to user */
 	/* child: its calls before the start routine (rseq, set_robust_list, rt_sigprocmask) */
 	SUM_STAGE_SETUP,
+	SUM_STAGE_ROUTINE,	/* child: from there to its start routine; with --start-routine */
 	SUM_STAGE_EXIT,		/* child: exit enter to dead */
 	/* joiner: woken by the exit to running again; 0 when nobody slept in a join */
 	SUM_STAGE_JOIN,
 	SUM_STAGES
 };
-/* "stack", "clone", "wakeup", "start", "setup", "exit", "join" */
+/* "stack", "clone", "wakeup", "start", "setup", "routine", "exit", "join" */
 const char *sum_stage_name(enum sum_stage s);
 
 struct sum_frame {
@@ -64,12 +65,21 @@ struct sum_thread {
 	uint64_t start_ns;	/* since the trace's start; 0 when it was there before */
 	uint64_t lifetime_ns;
 	uint64_t cost_ns;	/* sum of .stage_ns; 0 when not created while traced */
-	uint64_t stage_ns[SUM_STAGES];
+	uint64_t stage_ns[SUM_STAGES];	/* .._ROUTINE 0: its start was not seen */
+	uint32_t routine;	/* 1 + index in .routine of struct sum_threads; 0: not known */
 	uint64_t calls;		/* system calls, as counted in exact mode */
 	uint64_t futex_calls;
 	uint64_t futex_wait_ns;	/* time in futex waits */
 	uint64_t oncpu_ns, runnable_ns, blocked_ns;
 	uint64_t voluntary, involuntary;	/* context switches */
+};
+
+/* What was given to pthread_create, as a function's name. */
+struct sum_routine {
+	char *symbol;		/* NULL: unknown */
+	char *module;		/* file that holds it; NULL: unknown */
+	uint64_t addr;		/* in one of the processes */
+	uint64_t threads;	/* that began with it */
 };
 
 struct sum_threads {
@@ -82,6 +92,10 @@ struct sum_threads {
 	 * routine and at the exit are in .calls_on_the_way: per name, total. */
 	struct sum_way { const char *name; uint64_t calls, total_ns; } *way;
 	size_t nway;
+	/* Asked for, then .stage[SUM_STAGE_ROUTINE].count of .created are timed. */
+	bool routines_asked;
+	struct sum_routine *routine;	/* most threads first */
+	size_t nroutine;
 	struct sum_thread *by_thread;	/* sorted by cost_ns, then lifetime_ns, largest first */
 	size_t nby_thread;
 	uint64_t by_thread_cap;		/* most rows kept */
@@ -130,6 +144,16 @@ struct sum_lock {
 	uint64_t samples;	/* stacks sampled for this lock, resolved or not */
 	pid_t holder;		/* most frequent waker, the likely holder; 0 unknown */
 };
+
+/* What it is used for, judged by the functions that wait for it. */
+enum sum_lock_use {
+	SUM_USE_UNKNOWN, SUM_USE_MUTEX, SUM_USE_RWLOCK, SUM_USE_CONDVAR, SUM_USE_SEMAPHORE,
+	SUM_USE_BARRIER, SUM_USE_JOIN,
+	SUM_USES
+};
+enum sum_lock_use sum_lock_use(const struct sum_lock *l);
+/* "mutex", "rwlock", "condvar", "semaphore", "barrier", "join"; "" for unknown */
+const char *sum_lock_use_name(enum sum_lock_use use);
 
 struct sum_futex {
 	uint64_t calls;		/* futex, futex_waitv, futex_wait, futex_wake, futex_requeue */
@@ -202,6 +226,8 @@ struct sum_overhead {
 	int64_t ns_per_syscall;		/* added to a traced getppid */
 	int64_t ns_per_futex;		/* added to a futex wake */
 	int64_t ns_per_pipe_chunk;	/* added to a write or a read of a pipe */
+	int64_t ns_per_start_routine;	/* added to a thread's start; with --start-routine */
+	uint64_t ns_in_routine_stage;	/* of that, what falls into SUM_STAGE_ROUTINE */
 	uint64_t consumer_cpu_ns;	/* CPU time of the tracer itself while tracing */
 };
 
@@ -232,6 +258,8 @@ struct summary {
 	char **command;		/* NULL-terminated; NULL for attach */
 	pid_t *pids;		/* attached to; NULL for run */
 	size_t npids;
+	const char *comm;	/* attach --comm, --cgroup; NULL: not asked for */
+	const char *cgroup;
 	bool has_exit;		/* run: the command ended */
 	int exit_code, exit_signal;	/* signal 0: it exited */
 	enum sum_mode mode;

@@ -62,6 +62,20 @@ static void add_name_of(const struct view *v, struct buf *b, pid_t pid)
 	}
 }
 
+/* "threads named RE in control group PATH": what chose them, or narrowed the choice. */
+static void add_filter(const struct view *v, struct buf *b, const char *threads)
+{
+	buf_adds(b, threads);
+	if (v->s->comm) {
+		buf_adds(b, " named" VIEW_GLUE);
+		add_word(v, b, v->s->comm);
+	}
+	if (v->s->cgroup) {
+		buf_adds(b, " in control" VIEW_GLUE "group" VIEW_GLUE);
+		add_word(v, b, v->s->cgroup);
+	}
+}
+
 static void add_target(const struct view *v, struct buf *b)
 {
 	const struct summary *s = v->s;
@@ -79,13 +93,19 @@ static void add_target(const struct view *v, struct buf *b)
 		}
 		return;
 	}
-	buf_adds(b, s->npids == 1 ? "pid" : s->npids ? "pids" : "nothing");
+	if (!s->npids) {
+		add_filter(v, b, "threads");
+		return;
+	}
+	buf_adds(b, s->npids == 1 ? "pid" : "pids");
 	for (i = 0; i < s->npids && b->len <= HEAD_COMMAND_BYTES; i++) {
 		buf_addf(b, " %d", (int)s->pids[i]);
 		add_name_of(v, b, s->pids[i]);
 	}
 	if (i < s->npids)
 		buf_addf(b, " %s", v->g->dots);
+	if (s->comm || s->cgroup)
+		add_filter(v, b, ", of it threads");
 }
 
 static void add_exit(struct buf *b, const struct summary *s)
@@ -176,7 +196,7 @@ static void head_overhead(struct view *v, struct buf *b)
 	const struct sum_overhead *o = &v->s->overhead;
 
 	if (o->measured && o->ns_per_syscall <= 0 && o->ns_per_futex <= 0 &&
-	    o->ns_per_pipe_chunk <= 0) {
+	    o->ns_per_pipe_chunk <= 0 && !v->s->threads.routines_asked) {
 		buf_adds(b, "tracing adds nothing that could be measured to a call");
 	} else if (o->measured) {
 		add_cost(v, b, o->ns_per_syscall, " to a call");
@@ -184,6 +204,8 @@ static void head_overhead(struct view *v, struct buf *b)
 			add_cost(v, b, o->ns_per_futex, " to a futex wake");
 		if (v->s->collected & SUM_PIPES)
 			add_cost(v, b, o->ns_per_pipe_chunk, " to a pipe chunk");
+		if (v->s->threads.routines_asked)
+			add_cost(v, b, o->ns_per_start_routine, " to a thread's start");
 	}
 	if (o->consumer_cpu_ns) {
 		view_sep(v, b);

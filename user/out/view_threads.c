@@ -19,6 +19,7 @@ static const char *const stage_words[SUM_STAGES] = {
 	[SUM_STAGE_WAKEUP] = "until it is on a CPU",
 	[SUM_STAGE_START] = "until its first instruction",
 	[SUM_STAGE_SETUP] = "calls before its start routine",
+	[SUM_STAGE_ROUTINE] = "from there to its start routine",
 	[SUM_STAGE_EXIT] = "from exit until it is gone",
 	[SUM_STAGE_JOIN] = "joiner woken, until it runs",
 };
@@ -137,6 +138,41 @@ static void print_way(struct view *v, struct buf *b)
 		view_wrap(v, 20, "  calls on the way  ", VIEW_DIM, b);
 }
 
+/* What threads began with, and how many were missed. */
+static void print_routines(struct view *v, struct buf *b)
+{
+	const struct sum_threads *t = &v->s->threads;
+	const uint64_t timed = t->stage[SUM_STAGE_ROUTINE].count;
+	size_t i, rows = v->opts->rows && v->opts->rows < t->nroutine ? v->opts->rows : t->nroutine;
+
+	if (!t->routines_asked || !t->created)
+		return;
+	for (i = 0; i < rows; i++) {
+		view_sep(v, b);
+		if (t->routine[i].symbol)
+			view_esc_glued(v, b, t->routine[i].symbol);
+		else
+			buf_addf(b, "0x%" PRIx64, t->routine[i].addr);
+		buf_addf(b, VIEW_GLUE "%s%s", v->g->times, units_count(t->routine[i].threads).s);
+	}
+	if (rows < t->nroutine) {
+		view_sep(v, b);
+		buf_addf(b, "%s%zu" VIEW_GLUE "more", v->g->dots, t->nroutine - rows);
+	}
+	if (timed < t->created) {
+		view_sep(v, b);
+		view_things(b, t->created - timed, "thread not timed", "threads not timed");
+	}
+	if (v->s->overhead.ns_in_routine_stage && timed) {
+		view_sep(v, b);
+		buf_adds(b, "of stage routine ");
+		view_ns(v, b, v->s->overhead.ns_in_routine_stage);
+		view_glued(b, " is the probe's own");
+	}
+	if (b->len)
+		view_wrap(v, 20, "  start routines    ", VIEW_DIM, b);
+}
+
 #define THREAD_NUM(field)								\
 static uint64_t thread_##field(const struct view *v, const void *row)			\
 {											\
@@ -166,6 +202,11 @@ static void thread_name(const struct view *v, const void *row, struct buf *b)
 	/* One that was there before mostly runs on; of a new one it is worth a word. */
 	if (t->created && !t->exited)
 		buf_adds(b, " (runs on)");
+	if (t->routine && t->routine <= v->s->threads.nroutine &&
+	    v->s->threads.routine[t->routine - 1].symbol) {
+		buf_adds(b, " in ");
+		view_esc(v, b, v->s->threads.routine[t->routine - 1].symbol);
+	}
 }
 
 static const struct table_col thread_cols[] = {
@@ -250,6 +291,7 @@ void view_threads(struct view *v)
 	add_births(v, &b);
 	view_heading(v, "THREADS", &b);
 	print_stages(v);
+	print_routines(v, &b);
 	print_way(v, &b);
 	print_by_thread(v);
 	buf_release(&b);
