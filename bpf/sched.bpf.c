@@ -222,11 +222,8 @@ static __always_inline void switch_in(struct task_state *st, struct task_struct 
 		st->stage_ns[STAGE_WAKEUP] = now - st->created_ns;
 		ran_late(st, now - st->created_ns, row);
 	}
-	if (row) {
-		row->switches++;
-		if (st->cpu != cpu)
-			row->migrations++;
-	}
+	if (row && st->cpu != cpu)
+		row->migrations++;
 	st->cpu = cpu;
 	st->in_ns = now;
 	st->out_ns = 0;

@@ -231,7 +231,6 @@ int live_fill_sched(struct live *l, struct summary *s)
 	for (cpu = 0; !r && cpu < l->ncpus; cpu++) {
 		const struct live_sched *v = &values[cpu];
 
-		s->sched.switches += v->switches;
 		s->sched.migrations += v->migrations;
 		s->sched.runq.sum += v->runq_ns;
 		if (v->runq_max > s->sched.runq.max)
@@ -244,5 +243,6 @@ int live_fill_sched(struct live *l, struct summary *s)
 	s->sched.blocked_ns = l->blocked_ns;
 	s->sched.voluntary = l->voluntary;
 	s->sched.involuntary = l->involuntary;
+	s->sched.switches = l->voluntary + l->involuntary;
 	return r;
 }

@@ -274,7 +274,6 @@ static void put_sites(struct json *j, const struct sum_lock *l)
 
 static void put_edges(struct json *j, const struct sum_lock *l)
 {
-	enum sum_lock_use use = sum_lock_use(l);
 	size_t i;
 
 	json_array(j, "edges");
@@ -292,6 +291,7 @@ static void put_edges(struct json *j, const struct sum_lock *l)
 
 static void put_lock(struct json *j, const struct sum_lock *l)
 {
+	enum sum_lock_use use = sum_lock_use(l);
 	json_object(j, NULL);
 	json_hex(j, "addr", l->addr);
 	json_str(j, "symbol", l->symbol);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DESIGN. A futex word says nothing of what it is for. The innermost library
+ * function in the stacks that wait for it does: each kept stack has a vote.
+ */
+#include <string.h>
+
+#include "out/summary.h"
+
+/* Frames looked at, innermost first: the library's own, not their callers. */
+#define LIBRARY_FRAMES 6
+
+/*
+ * Parts of function names. Order matters: a condition variable's wait names the
+ * mutex among its arguments, and takes the mutex back in pthread_mutex_cond_lock.
+ */
+static const struct { const char *part; enum sum_lock_use use; } functions[] = {
+	{ "condition_variable", SUM_USE_CONDVAR },
+	{ "Condvar", SUM_USE_CONDVAR },
+	{ "barrier", SUM_USE_BARRIER },
+	{ "mutex", SUM_USE_MUTEX },
+	{ "Mutex", SUM_USE_MUTEX },
+	{ "lll_lock", SUM_USE_MUTEX },
+	{ "rwlock", SUM_USE_RWLOCK },
+	{ "RwLock", SUM_USE_RWLOCK },
+	{ "lock_contended", SUM_USE_MUTEX },
+	{ "cond_wait", SUM_USE_CONDVAR },
+	{ "cond_timedwait", SUM_USE_CONDVAR },
+	{ "cond_clockwait", SUM_USE_CONDVAR },
+	{ "cnd_wait", SUM_USE_CONDVAR },
+	{ "cnd_timedwait", SUM_USE_CONDVAR },
+	{ "sem_wait", SUM_USE_SEMAPHORE },
+	{ "sem_timedwait", SUM_USE_SEMAPHORE },
+	{ "sem_clockwait", SUM_USE_SEMAPHORE },
+	{ "pthread_join", SUM_USE_JOIN },
+	{ "clockjoin", SUM_USE_JOIN },
+};
+
+static const char *const names[] = {
+	[SUM_USE_UNKNOWN] = "",
+	[SUM_USE_MUTEX] = "mutex",
+	[SUM_USE_RWLOCK] = "rwlock",
+	[SUM_USE_CONDVAR] = "condvar",
+	[SUM_USE_SEMAPHORE] = "semaphore",
+	[SUM_USE_BARRIER] = "barrier",
+	[SUM_USE_JOIN] = "join",
+};
+
+static enum sum_lock_use use_of_site(const struct sum_site *site)
+{
+	size_t i, j;
+
+	for (i = 0; i < site->nframe && i < LIBRARY_FRAMES; i++) {
+		if (!site->frame[i].symbol)
+			continue;
+		for (j = 0; j < sizeof(functions) / sizeof(functions[0]); j++)
+			if (strstr(site->frame[i].symbol, functions[j].part))
+				return functions[j].use;
+	}
+	return SUM_USE_UNKNOWN;
+}
+
+enum sum_lock_use sum_lock_use(const struct sum_lock *l)
+{
+	uint64_t votes[SUM_USES] = { 0 }, most = 0;
+	enum sum_lock_use best = SUM_USE_UNKNOWN;
+	size_t i;
+
+	if (l->kind == SUM_LOCK_JOIN)
+		return SUM_USE_JOIN;
+	if (l->kind == SUM_LOCK_PI)
+		return SUM_USE_MUTEX;
+	for (i = 0; i < l->nsite; i++)
+		votes[use_of_site(&l->site[i])] += l->site[i].samples;
+	/* Stacks that say nothing have no vote. */
+	for (i = SUM_USE_UNKNOWN + 1; i < SUM_USES; i++) {
+		if (votes[i] <= most)
+			continue;
+		most = votes[i];
+		best = (enum sum_lock_use)i;
+	}
+	return best;
+}
+
+const char *sum_lock_use_name(enum sum_lock_use use)
+{
+	return use < SUM_USES ? names[use] : "";
+}
