@@ -144,6 +144,7 @@ static __always_inline void begin_account(struct task_state *st, u64 now)
 	st->enter_off = 0;
 	st->voluntary = 0;
 	st->involuntary = 0;
+	raise_max(&counts.live_peak, counts.live);
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -256,7 +257,8 @@ static __always_inline struct task_state *take_up(struct task_struct *task, u32 
 	if (task->__state)
 		note_call_in_flight(st, task, now);
 	__sync_fetch_and_add(&counts.live, 1);
-	raise_max(&counts.live_peak, counts.live);
+	if (!(flags & ST_SILENT))
+		raise_max(&counts.live_peak, counts.live);
 	return st;
 }
 

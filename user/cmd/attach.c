@@ -17,10 +17,28 @@ static int check_pids(const struct live_opts *o, struct err *err)
 	struct proc_info info;
 	size_t i;
 
-	for (i = 0; i < o->pids.n; i++)
+	for (i = 0; i < o->pids.n; i++) {
 		if (proc_look(o->pids.pid[i], &info, err))
 			return -err->code;
+		if (info.kernel_thread)
+			return err_set(err, EINVAL, "cannot attach to pid %d: it is a thread of "
+				       "the kernel, '%s'", (int)info.pid, info.comm);
+	}
 	return 0;
+}
+
+/* It was there when we looked; BPF found nothing of it. */
+static int nobody_there(pid_t pid, struct err *err)
+{
+	struct proc_info info;
+	struct err ignored;
+
+	if (proc_look(pid, &info, &ignored))
+		return err_set(err, ESRCH, "cannot attach to pid %d: it ended just now", (int)pid);
+	err_set(err, EPERM, "cannot attach to pid %d: the kernel shows its threads to nobody",
+		(int)pid);
+	err_hint(err, "'%s' runs, but this machine's kernel keeps it from being traced", info.comm);
+	return -EPERM;
 }
 
 /* A short-lived child that is traced beside the targets tells what tracing adds. */
@@ -58,13 +76,7 @@ static int start(struct session *s, struct err *err)
 	n = live_start(s->live, err);
 	if (n < 0)
 		return (int)n;
-	if (!n && o->pids.n) {
-		/* It was there when we looked; it is not now. */
-		err_set(err, ESRCH, "cannot attach to pid %d: it ended just now",
-			(int)o->pids.pid[0]);
-		return -ESRCH;
-	}
-	return 0;
+	return !n && o->pids.n ? nobody_there(o->pids.pid[0], err) : 0;
 }
 
 static int follow(struct session *s, struct err *err)
@@ -105,6 +117,8 @@ static int attach(struct session *s, struct err *err)
 	summary_init(&sum);
 	sum.pids = s->opts->pids.pid;
 	sum.npids = s->opts->pids.n;
+	sum.comm = s->opts->comm;
+	sum.cgroup = s->opts->cgroup;
 	r = live_stop(s->live, err);
 	if (!r)
 		r = session_print(s, &sum, err);

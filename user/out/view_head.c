@@ -195,7 +195,12 @@ static void head_overhead(struct view *v, struct buf *b)
 {
 	const struct sum_overhead *o = &v->s->overhead;
 
-	if (o->measured && o->ns_per_syscall <= 0 && o->ns_per_futex <= 0 &&
+	if (v->s->mode == SUM_WAIT) {
+		/* No program runs at a call: what was measured is the machine's noise. */
+		buf_adds(b, "tracing adds nothing to a call that does not block");
+		if (o->measured && v->s->threads.routines_asked)
+			add_cost(v, b, o->ns_per_start_routine, " to a thread's start");
+	} else if (o->measured && o->ns_per_syscall <= 0 && o->ns_per_futex <= 0 &&
 	    o->ns_per_pipe_chunk <= 0 && !v->s->threads.routines_asked) {
 		buf_adds(b, "tracing adds nothing that could be measured to a call");
 	} else if (o->measured) {

@@ -42,6 +42,7 @@ static void add_base(const struct view *v, struct buf *b, const char *path)
 static void lock_name(const struct view *v, const void *row, struct buf *b)
 {
 	const struct sum_lock *l = row;
+	enum sum_lock_use use = sum_lock_use(l);
 
 	if (l->symbol)
 		view_esc(v, b, l->symbol);
@@ -49,6 +50,8 @@ static void lock_name(const struct view *v, const void *row, struct buf *b)
 		buf_addf(b, "0x%" PRIx64, l->addr);
 	if (l->kind != SUM_LOCK_PRIVATE)
 		buf_addf(b, " %s", sum_lock_kind_name(l->kind));
+	if (use != SUM_USE_UNKNOWN && l->kind != SUM_LOCK_JOIN)
+		buf_addf(b, " %s", sum_lock_use_name(use));
 }
 
 static const struct table_col lock_cols[] = {
@@ -68,9 +71,10 @@ static const struct table_col lock_cols[] = {
 	{ .head = "lock", .align = TABLE_LEFT, .text = lock_name, .style = VIEW_BOLD, .min = 21 },
 };
 
-/* Where the lock lives and who is likely to hold it. */
+/* Where the lock lives and who is likely to hold it, if it is one that is held. */
 static void print_place(struct view *v, const struct sum_lock *l, struct buf *b)
 {
+	enum sum_lock_use use = sum_lock_use(l);
 	size_t i;
 
 	if (l->comm[0]) {
@@ -84,7 +88,7 @@ static void print_place(struct view *v, const struct sum_lock *l, struct buf *b)
 			add_base(v, b, l->module);
 		}
 	}
-	if (l->holder && l->kind != SUM_LOCK_JOIN) {
+	if (l->holder && (use == SUM_USE_MUTEX || use == SUM_USE_RWLOCK)) {
 		const char *comm = "";
 
 		for (i = 0; i < l->nedge; i++)
