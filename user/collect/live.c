@@ -16,7 +16,6 @@
 #define SETTLE_NS 200000
 #define FIND_TRIES 5
 #define TICK_MIN_MS 1
-#define TICK_MAX_MS 64
 
 /* A ring that fills in a burst must be emptied before the burst goes on. */
 #define CONSUMER_NICE (-15)
@@ -164,21 +163,14 @@ void live_set_cost(struct live *l, const struct cost *bare, const struct cost *t
 	l->traced = *traced;
 }
 
-/*
- * The tick is short while events come and grows while none do: an idle trace
- * wakes 16 times a second, and a ring that fills in between wakes us itself.
- */
 int live_tick(struct live *l, int timeout_ms, int other)
 {
-	unsigned int shift = l->idle_ticks < 6 ? l->idle_ticks : 6;
-	int ms = TICK_MIN_MS << shift, woken;
+	int ms = ring_pause_ms(l->ring), woken;
 	long n;
 
 	/* A new C library waits to be probed, its threads do not wait. */
 	if (l->routines)
 		ms = TICK_MIN_MS;
-	if (ms > TICK_MAX_MS)
-		ms = TICK_MAX_MS;
 	if (timeout_ms >= 0 && ms > timeout_ms)
 		ms = timeout_ms;
 	woken = ring_wait(l->ring, ms, other);
@@ -187,7 +179,6 @@ int live_tick(struct live *l, int timeout_ms, int other)
 	n = ring_drain(l->ring, clock_mono_ns() - SETTLE_NS, live_batch, l);
 	if (n < 0)
 		return (int)n;
-	l->idle_ticks = n ? 0 : l->idle_ticks + 1;
 	return woken;
 }
 

@@ -66,7 +66,6 @@ struct live {
 	int ncpus;			/* possible CPUs: values of a per-CPU map */
 	uint64_t opened_ns, started_ns, stopped_ns, first_exec_ns, last_exit_ns;
 	uint64_t started_real_ns, cpu_at_start_ns;
-	unsigned int idle_ticks;
 
 	struct live_routines *routines;	/* NULL: not asked for */
 

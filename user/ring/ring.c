@@ -25,7 +25,13 @@
 #define RING_HEADER	8
 #define RING_BUSY	(1U << 31)
 #define RING_DISCARD	(1U << 30)
-#define BATCH_MAX	65536
+/* Of one ring in a batch: a batch is read twice, and should still be in the cache. */
+#define BATCH_MAX	4096
+
+/* Pauses double while little comes, from 1 ms: to 16 ms while some does, to 64 ms. */
+#define PAUSE_SOME	4
+#define PAUSE_NONE	6
+#define LITTLE		32	/* a ring that is filled to one in this */
 
 struct ring_one {
 	int fd;
@@ -40,6 +46,7 @@ struct ring {
 	unsigned int count;
 	size_t bytes;
 	int epoll;
+	unsigned int calm;	/* log2 of the next pause in ms */
 	struct ring_event *ev, *tmp;
 	size_t cap;
 	size_t *run;		/* where each ring's notes begin; count + 1 */
@@ -92,7 +99,8 @@ static struct ring *ring_alloc(unsigned int count, size_t bytes, struct err *err
 
 static int ring_adopt(struct ring *r, unsigned int i, int fd, bool own, struct err *err)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u32 = i };
+	/* By edge: what is too young to be handed on must not keep us awake. */
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.u32 = i };
 
 	r->one[i].fd = fd;
 	r->one[i].own_fd = own;
@@ -188,9 +196,13 @@ int ring_wait(struct ring *r, int timeout_ms, int other)
 		{ .fd = other, .events = POLLIN },
 	};
 	int n = poll(fds, other >= 0 ? 2 : 1, timeout_ms);
+	struct epoll_event ev[8];
 
 	if (n < 0)
 		return errno == EINTR ? 1 : -errno;
+	if (fds[0].revents)
+		while (epoll_wait(r->epoll, ev, 8, 0) == 8)
+			;
 	return n > 0;
 }
 
@@ -223,14 +235,18 @@ static void run_insert(struct ring_event *ev, size_t from, size_t n)
 	ev[n] = e;
 }
 
-/* Notes what is ready in ring @o; returns the new number of notes, or -errno. */
-static long run_collect(struct ring *r, struct ring_one *o, size_t n, uint64_t before)
+/*
+ * Notes what is ready in ring @o up to the time *@before; returns the new number
+ * of notes, or -errno. A ring that has more than a batch sets *@before to where
+ * it was cut: nothing younger may be handed on yet, from whichever ring.
+ */
+static long run_collect(struct ring *r, struct ring_one *o, size_t n, uint64_t *before)
 {
 	unsigned long pos = *o->consumer, end = __atomic_load_n(o->producer, __ATOMIC_ACQUIRE);
 	size_t from = n, mask = r->bytes - 1;
 	uint32_t word, len;
 
-	while (pos < end && n - from < BATCH_MAX) {
+	while (pos < end) {
 		const char *rec = o->data + (pos & mask);
 
 		word = __atomic_load_n((const uint32_t *)rec, __ATOMIC_ACQUIRE);
@@ -240,7 +256,7 @@ static long run_collect(struct ring *r, struct ring_one *o, size_t n, uint64_t b
 		if (!(word & RING_DISCARD) && len >= sizeof(struct live_head)) {
 			uint64_t ts = ((const struct live_head *)(rec + RING_HEADER))->ts;
 
-			if (ts > before)
+			if (ts > *before)
 				break;
 			if (n == r->cap && ring_more(r))
 				return -ENOMEM;
@@ -250,9 +266,35 @@ static long run_collect(struct ring *r, struct ring_one *o, size_t n, uint64_t b
 			n++;
 		}
 		pos += (len + RING_HEADER + 7UL) & ~7UL;
+		if (n - from >= BATCH_MAX) {
+			*before = r->ev[n - 1].ts;
+			break;
+		}
 	}
 	o->next = pos;
 	return (long)n;
+}
+
+/* Notes what all rings have up to a common time; *@cut: there may be more. */
+static long runs_collect(struct ring *r, uint64_t before_ns, bool *cut)
+{
+	uint64_t before = before_ns, was;
+	unsigned int i;
+	long n;
+
+	do {
+		was = before;
+		n = 0;
+		for (i = 0; i < r->count; i++) {
+			r->run[i] = (size_t)n;
+			n = run_collect(r, &r->one[i], (size_t)n, &before);
+			if (n < 0)
+				return n;
+		}
+		/* A later ring was cut earlier: the first ones have gone too far. */
+	} while (before != was && r->count > 1);
+	*cut = before != before_ns;
+	return n;
 }
 
 static void merge_two(const struct ring_event *a, size_t na, const struct ring_event *b, size_t nb,
@@ -294,29 +336,46 @@ static void merge_runs(struct ring *r)
 	}
 }
 
+int ring_pause_ms(const struct ring *r)
+{
+	return 1 << r->calm;
+}
+
+static void ring_calm(struct ring *r)
+{
+	unsigned long fill, most = 0;
+	unsigned int i, limit;
+
+	for (i = 0; i < r->count; i++) {
+		fill = __atomic_load_n(r->one[i].producer, __ATOMIC_ACQUIRE) -
+		       *r->one[i].consumer;
+		most = fill > most ? fill : most;
+	}
+	limit = most > r->bytes / LITTLE ? 0 : most ? PAUSE_SOME : PAUSE_NONE;
+	r->calm = r->calm < limit ? r->calm + 1 : limit;
+}
+
 long ring_drain(struct ring *r, uint64_t before_ns, ring_batch_fn fn, void *ctx)
 {
-	long n = 0, total = 0;
+	long n, total = 0;
 	unsigned int i;
+	bool cut;
 
+	ring_calm(r);
 	do {
-		n = 0;
-		for (i = 0; i < r->count; i++) {
-			r->run[i] = (size_t)n;
-			n = run_collect(r, &r->one[i], (size_t)n, before_ns);
-			if (n < 0)
-				return n;
-		}
+		n = runs_collect(r, before_ns, &cut);
+		if (n < 0)
+			return n;
 		r->run[r->count] = (size_t)n;
-		if (n)
+		if (n) {
 			merge_runs(r);
-		if (n)
 			fn(ctx, r->ev, (size_t)n);
+		}
 		for (i = 0; i < r->count; i++)
 			if (*r->one[i].consumer != r->one[i].next)
 				__atomic_store_n(r->one[i].consumer, r->one[i].next,
 						 __ATOMIC_RELEASE);
 		total += n;
-	} while (n >= BATCH_MAX);
+	} while (cut);
 	return total;
 }

@@ -47,6 +47,12 @@ size_t ring_bytes(const struct ring *r);
 int ring_wait(struct ring *r, int timeout_ms, int other);
 
 /*
+ * How long a wait may be, from how full the last drain found the rings: 1 to
+ * 64 ms. A ring that fills up in between wakes the consumer by itself.
+ */
+int ring_pause_ms(const struct ring *r);
+
+/*
  * Hands on all events older than @before_ns (CLOCK_MONOTONIC), UINT64_MAX: all
  * there are. What is younger stays for the next call, since an older one may
  * still be on its way on another CPU. Returns the number handed on, or -ENOMEM.
