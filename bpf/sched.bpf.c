@@ -128,35 +128,6 @@ static __always_inline void waited(struct task_state *st, struct task_struct *ta
 	}
 }
 
-static __always_inline void switch_out(struct task_state *st, struct task_struct *task, u32 state,
-				       bool preempt, u64 now)
-{
-	if (st->in_ns) {
-		st->oncpu_ns += now - st->in_ns;
-		if (cfg.timeline && now - st->in_ns >= cfg.slice_min_ns &&
-		    !(st->flags & ST_SILENT))
-			emit_slice(st, SLICE_ONCPU, st->in_ns, now - st->in_ns, 0, 0, 0, 0);
-	}
-	st->in_ns = 0;
-	st->out_ns = now;
-	if (preempt || !state) {
-		st->involuntary++;
-		st->flags &= ~ST_BLOCKED;
-		return;
-	}
-	if (state & TASK_DEAD) {
-		thread_ended(st, task, now);
-		return;
-	}
-	st->voluntary++;
-	st->flags |= ST_BLOCKED;
-	st->wake_ns = 0;
-	if (!cfg.exact)
-		note_wait(st, task, now);
-	else
-		st->block_nr = st->in_call == 1 ? st->nr : LIVE_NR_OTHER;
-}
-
 static __always_inline void ran_late(struct task_state *st, u64 runq, struct live_sched *row)
 {
 	u32 b = hist_bucket(runq);
@@ -228,6 +199,46 @@ static __always_inline void switch_in(struct task_state *st, struct task_struct 
 	st->in_ns = now;
 	st->out_ns = 0;
 	st->flags &= ~ST_BLOCKED;
+}
+
+/* When a thread came on the CPU, where that was not seen: at the latest it was then woken. */
+static __always_inline u64 missed_since(const struct task_state *st, u64 now)
+{
+	if (!(st->flags & ST_BLOCKED))
+		return st->out_ns;
+	return st->wake_ns > st->out_ns && st->wake_ns < now ? st->wake_ns : now;
+}
+
+static __always_inline void switch_out(struct task_state *st, struct task_struct *task, u32 state,
+				       bool preempt, u64 now)
+{
+	/* Kernels that hide some threads tell nothing of what is switched in after them. */
+	if (!st->in_ns && st->out_ns)
+		switch_in(st, task, missed_since(st, now));
+	if (st->in_ns) {
+		st->oncpu_ns += now - st->in_ns;
+		if (cfg.timeline && now - st->in_ns >= cfg.slice_min_ns &&
+		    !(st->flags & ST_SILENT))
+			emit_slice(st, SLICE_ONCPU, st->in_ns, now - st->in_ns, 0, 0, 0, 0);
+	}
+	st->in_ns = 0;
+	st->out_ns = now;
+	if (preempt || !state) {
+		st->involuntary++;
+		st->flags &= ~ST_BLOCKED;
+		return;
+	}
+	if (state & TASK_DEAD) {
+		thread_ended(st, task, now);
+		return;
+	}
+	st->voluntary++;
+	st->flags |= ST_BLOCKED;
+	st->wake_ns = 0;
+	if (!cfg.exact)
+		note_wait(st, task, now);
+	else
+		st->block_nr = st->in_call == 1 ? st->nr : LIVE_NR_OTHER;
 }
 
 SEC("tp_btf/sched_switch")
