@@ -68,7 +68,11 @@ __attribute__((unused)) static void fixture_frame(struct sum_frame *f, uint64_t 
 
 __attribute__((unused)) static void fixture_threads(struct summary *s)
 {
-	static const uint64_t stage[SUM_STAGES] = { 6100, 9300, 11200, 1900, 1400, 3200, 2600 };
+	static const uint64_t stage[SUM_STAGES] = {
+		[SUM_STAGE_STACK] = 6100, [SUM_STAGE_CLONE] = 9300, [SUM_STAGE_WAKEUP] = 11200,
+		[SUM_STAGE_START] = 1900, [SUM_STAGE_SETUP] = 1400, [SUM_STAGE_EXIT] = 3200,
+		[SUM_STAGE_JOIN] = 2600,
+	};
 	static const struct sum_way ways[] = {
 		{ "clone3", 1200, 11160000 }, { "mmap", 1203, 4100000 },
 		{ "mprotect", 1200, 2480000 }, { "munmap", 1168, 3300000 },
@@ -84,7 +88,8 @@ __attribute__((unused)) static void fixture_threads(struct summary *s)
 	t->live_peak = 9;
 	fixture_hist(&t->lifetime, 1198, 1850000);
 	for (i = 0; i < SUM_STAGES; i++) {
-		fixture_hist(&t->stage[i], 1200, stage[i]);
+		if (stage[i])
+			fixture_hist(&t->stage[i], 1200, stage[i]);
 		t->cost.sum += t->stage[i].sum;
 	}
 	i = t->cost.sum;
@@ -383,6 +388,28 @@ __attribute__((unused)) static void fixture_rich(struct summary *s)
 	memcpy(s->collector, ways, sizeof(ways));
 }
 
+/* --start-routine: one routine with a name, one in a stripped file, threads not timed. */
+__attribute__((unused)) static void fixture_routines(struct summary *s)
+{
+	struct sum_threads *t = &s->threads;
+
+	t->routines_asked = true;
+	t->nroutine = 2;
+	t->routine = fixture_array(2, sizeof(*t->routine));
+	t->routine[0] = (struct sum_routine){ .symbol = fixture_str("handle_request"),
+					      .module = fixture_str("/opt/shop/bin/shop"),
+					      .addr = 0x55d0c0de1230, .threads = 3 };
+	t->routine[1] = (struct sum_routine){ .module = fixture_str("/usr/lib/libz.so.1"),
+					      .addr = 0x7f00c0de4560, .threads = 1 };
+	t->by_thread[0].routine = 1;
+	t->by_thread[0].stage_ns[SUM_STAGE_ROUTINE] = 4800;
+	t->by_thread[0].cost_ns += 4800;
+	t->created = 6;
+	fixture_hist(&t->stage[SUM_STAGE_ROUTINE], 4, 4800);
+	s->overhead.ns_per_start_routine = 5300;
+	s->overhead.ns_in_routine_stage = 4400;
+}
+
 /* Every string of a rich summary that another process may choose, made hostile. */
 __attribute__((unused)) static void fixture_hostile(struct summary *s)
 {
@@ -403,6 +430,13 @@ __attribute__((unused)) static void fixture_hostile(struct summary *s)
 	}
 	for (i = 0; i < s->threads.nby_thread; i++)
 		snprintf(s->threads.by_thread[i].comm, SUM_COMM + 1, "%s", comm);
+	fixture_routines(s);
+	for (i = 0; i < s->threads.nroutine; i++) {
+		free(s->threads.routine[i].module);
+		s->threads.routine[i].module = fixture_str("/tmp/" FIXTURE_EVIL);
+	}
+	free(s->threads.routine[0].symbol);
+	s->threads.routine[0].symbol = fixture_str(FIXTURE_EVIL);
 	for (i = 0; i < s->nlock; i++) {
 		struct sum_lock *l = &s->lock[i];
 
@@ -439,6 +473,10 @@ __attribute__((unused)) static void fixture_huge(struct summary *s)
 
 	fixture_rich(s);
 	s->duration_ns = UINT64_MAX;
+	fixture_routines(s);
+	s->threads.by_thread[0].routine = UINT32_MAX;
+	s->threads.routine[0].threads = s->threads.created = UINT64_MAX;
+	s->overhead.ns_in_routine_stage = UINT64_MAX;
 	s->overhead.ns_per_syscall = INT64_MIN;
 	s->overhead.ns_per_futex = INT64_MAX;
 	memset(&s->loss, 0xff, sizeof(s->loss));

@@ -118,6 +118,44 @@ static void the_contract_is_kept(void **state)
 	summary_release(&s);
 }
 
+static void start_routines_only_when_asked_for(void **state)
+{
+	static const char *const parts[] = {
+		"\"routines\": {",
+		"\"timed\": 4",
+		"\"untimed\": 2",
+		"\"symbol\": \"handle_request\"",
+		"\"addr\": \"0x55d0c0de1230\"",
+		"\"symbol\": null",
+		"\"module\": \"/usr/lib/libz.so.1\"",
+		"\"name\": \"routine\"",
+		"\"routine\": 4800",
+		"\"routine\": \"handle_request\"",
+		"\"routine\": null",
+		"\"ns_per_start_routine\": 5300",
+		"\"ns_in_routine_stage\": 4400",
+	};
+	const struct out_opts opts = OUT_OPTS_INIT;
+	struct summary s;
+	struct buf text;
+	size_t i;
+
+	(void)state;
+	fixture_rich(&s);
+	out_text("json", &s, &opts, &text);
+	assert_null(strstr(text.data, "\"routine"));
+	assert_non_null(strstr(text.data, "\"ns_per_start_routine\": null"));
+	buf_release(&text);
+	fixture_routines(&s);
+	out_text("json", &s, &opts, &text);
+	assert_json(&text);
+	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (!strstr(text.data, parts[i]))
+			fail_msg("not there: %s", parts[i]);
+	buf_release(&text);
+	summary_release(&s);
+}
+
 /* What is shown is an affair of the tables; --json has it all. */
 static void options_change_nothing(void **state)
 {
@@ -177,6 +215,7 @@ int main(void)
 		cmocka_unit_test(the_judge_judges),
 		cmocka_unit_test(any_summary_is_json),
 		cmocka_unit_test(the_contract_is_kept),
+		cmocka_unit_test(start_routines_only_when_asked_for),
 		cmocka_unit_test(options_change_nothing),
 		cmocka_unit_test(reals_are_decimal_or_null),
 	};

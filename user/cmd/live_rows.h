@@ -27,8 +27,9 @@ extern const char *const live_mode_names[], *const live_collect_names[], *const 
 	  .help = "any of syscalls,threads,futex,pipes,sched (default: all)",			\
 	  .values = live_collect_names, LIVE_AT(collect) },					\
 	{ .name = "start-routine", .kind = CLI_FLAG, .group = LIVE_GROUP_WHAT,			\
-	  .help = "also time each thread's start routine by a uprobe, which costs the thread "	\
-		  "about 10 us", LIVE_AT(start_routine) },					\
+	  .help = "also say what threads begin with and when, by a uprobe in the C library, "	\
+		  "which costs each new thread, also of other processes, about 5 us; of glibc's "	\
+		  "threads, not of musl's or Go's own", LIVE_AT(start_routine) },		\
 	{ .name = "ring", .kind = CLI_SIZE, .arg = "SIZE", .group = LIVE_GROUP_WHAT,		\
 	  .help = "size of the ring buffer for events, rounded up to a power of two; larger when " \
 		  "the summary reports lost events (as in 32M)", LIVE_AT(ring_bytes) }

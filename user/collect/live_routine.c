@@ -177,19 +177,35 @@ static size_t find_row(const struct sum_threads *t, const struct sum_routine *r)
 	return i;
 }
 
+static char *copy(const char *s)
+{
+	return s ? strdup(s) : NULL;
+}
+
+/* A stripped file has no name for it, but is one itself. */
+static void name_routine(struct live *l, const struct routine_key *key, struct sum_routine *r)
+{
+	struct sym_regs at = { .ip = key->addr };
+	struct sym_frame frame;
+	struct sym_name name;
+
+	if (!sym_code(l->sym, key->space, key->addr, &name)) {
+		r->symbol = copy(name.symbol);
+		r->module = copy(name.module);
+	} else if (sym_unwind(l->sym, key->space, &at, NULL, 0, &frame, 1) == 1) {
+		r->module = copy(frame.module);
+	}
+}
+
 static void add_routine(struct live *l, struct sum_threads *t, uint32_t number, uint32_t *index)
 {
 	const struct routine_key *key = &l->routines->row[number];
 	struct sum_routine r = { .addr = key->addr, .threads = l->routines->threads[number] };
-	struct sym_name name;
 	size_t i;
 
 	if (!r.threads)
 		return;
-	if (!sym_code(l->sym, key->space, key->addr, &name)) {
-		r.symbol = name.symbol ? strdup(name.symbol) : NULL;
-		r.module = name.module ? strdup(name.module) : NULL;
-	}
+	name_routine(l, key, &r);
 	i = find_row(t, &r);
 	if (i == t->nroutine) {
 		t->routine[t->nroutine++] = r;

@@ -227,6 +227,18 @@ static size_t argument_load(const uint8_t *code, size_t bytes, uint32_t field)
 	return SIZE_MAX;
 }
 
+/* cmpb $0, FIELD(base) ends at @code[@at]: which of the two calls it is to be. */
+static bool compare_before(const uint8_t *code, size_t at)
+{
+	const uint8_t *p = code + at;
+
+	if (at < 8 || p[-1])
+		return false;
+	return (p[-7] == 0x80 && (p[-6] & 0xf8) == 0xb8 && p[-6] != 0xbc) ||
+	       (p[-8] == 0x80 && p[-7] == 0xbc && p[-6] == 0x24) ||
+	       (p[-8] == 0x80 && p[-7] == 0x3c && p[-6] == 0x25);
+}
+
 /* The start of the conditional jump that ends at @code[@at], and where it goes; SIZE_MAX. */
 static size_t branch_before(const uint8_t *code, size_t at, uint64_t *target)
 {
@@ -238,7 +250,8 @@ static size_t branch_before(const uint8_t *code, size_t at, uint64_t *target)
 		*target = at + (uint64_t)(int64_t)far;
 		return at - 6;
 	}
-	if (at >= 2 && (code[at - 2] & 0xf0) == 0x70) {
+	/* Two bytes may be the end of something else: more of it must be there. */
+	if (at >= 2 && (code[at - 2] & 0xf0) == 0x70 && compare_before(code, at - 2)) {
 		memcpy(&near, code + at - 1, sizeof(near));
 		*target = at + (uint64_t)(int64_t)near;
 		return at - 2;

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,10 +285,26 @@ struct startprobe *startprobe_new(struct bpf_program *prog, struct err *err)
 	return q;
 }
 
+static void *take_away(void *link)
+{
+	bpf_link__destroy(link);
+	return NULL;
+}
+
+/* Each waits until no CPU runs it any more, some 50 ms: all at once take no longer. */
 void startprobe_detach(struct startprobe *q)
 {
-	while (q->nlink)
-		bpf_link__destroy(q->link[--q->nlink]);
+	pthread_t thread[PROBES];
+	size_t i, n = 0;
+
+	for (i = 0; i < q->nlink; i++)
+		if (i + 1 == q->nlink || pthread_create(&thread[n], NULL, take_away, q->link[i]))
+			take_away(q->link[i]);
+		else
+			n++;
+	for (i = 0; i < n; i++)
+		pthread_join(thread[i], NULL);
+	q->nlink = 0;
 }
 
 void startprobe_free(struct startprobe *q)

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stats/units.h"
 
@@ -138,6 +139,21 @@ static void print_way(struct view *v, struct buf *b)
 		view_wrap(v, 20, "  calls on the way  ", VIEW_DIM, b);
 }
 
+static void add_routine(const struct view *v, struct buf *b, const struct sum_routine *r)
+{
+	const char *slash = r->module ? strrchr(r->module, '/') : NULL;
+
+	if (r->symbol) {
+		view_esc_glued(v, b, r->symbol);
+		return;
+	}
+	buf_addf(b, "0x%" PRIx64, r->addr);
+	if (r->module) {
+		buf_adds(b, VIEW_GLUE "in" VIEW_GLUE);
+		view_esc_glued(v, b, slash ? slash + 1 : r->module);
+	}
+}
+
 /* What threads began with, and how many were missed. */
 static void print_routines(struct view *v, struct buf *b)
 {
@@ -149,10 +165,7 @@ static void print_routines(struct view *v, struct buf *b)
 		return;
 	for (i = 0; i < rows; i++) {
 		view_sep(v, b);
-		if (t->routine[i].symbol)
-			view_esc_glued(v, b, t->routine[i].symbol);
-		else
-			buf_addf(b, "0x%" PRIx64, t->routine[i].addr);
+		add_routine(v, b, &t->routine[i]);
 		buf_addf(b, VIEW_GLUE "%s%s", v->g->times, units_count(t->routine[i].threads).s);
 	}
 	if (rows < t->nroutine) {
