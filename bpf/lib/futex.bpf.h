@@ -56,6 +56,7 @@ struct {
 /* Least time between two samples of a CPU; of a lock's first one. */
 #define SAMPLE_NS	5000000
 #define SAMPLE_FIRST_NS	500000
+#define SAMPLE_LONG_NS	1000000	/* such waits are few, and may come five times as close */
 
 struct user_waitv { u64 val, uaddr; u32 flags, reserved; };
 
@@ -200,9 +201,12 @@ static __always_inline void stack_sample(struct task_state *st, struct live_fute
 	struct live_stack *e;
 	bool first;
 	void *ring;
-	u64 sp;
+	u64 sp, gap;
 
-	if (!last || now - *last < (fx->samples ? SAMPLE_NS : SAMPLE_FIRST_NS))
+	gap = fx->samples ? SAMPLE_NS : SAMPLE_FIRST_NS;
+	if (wait_ns >= SAMPLE_LONG_NS)
+		gap /= 5;
+	if (!last || now - *last < gap)
 		return;
 	*last = now;
 	/* A sample is large: where the ring is filling up, what was not asked for waits. */
@@ -236,6 +240,22 @@ static __always_inline void stack_sample(struct task_state *st, struct live_fute
 	bpf_ringbuf_submit(e, first ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
+/* Which thread a joiner waited for: the edges have its process alone. */
+static __always_inline void join_event(struct task_state *st, u64 now)
+{
+	struct live_join *e;
+	void *ring;
+
+	if (!RING_RESERVE(ring, e))
+		return;
+	event_head(&e->head, EV_JOIN, sizeof(*e), st->tid, now);
+	e->dead = st->dead;
+	e->space = st->space;
+	e->addr = st->fx_addr;
+	e->latency_ns = st->wake_ns && st->wake_ns < now ? now - st->wake_ns : 0;
+	ring_submit(ring, e);
+}
+
 /* One wait is over: the row, the edge, the sample. */
 static __always_inline void futex_waited(struct task_state *st, struct live_futex *fx,
 					 struct pt_regs *regs, u64 wait_ns, bool blocked,
@@ -254,6 +274,8 @@ static __always_inline void futex_waited(struct task_state *st, struct live_fute
 	if (st->flags & ST_JOIN)
 		fx->flags |= FUTEX_IS_JOIN;
 	edge_add(st);
+	if ((st->flags & ST_JOIN) && !(st->flags & ST_CALIB))
+		join_event(st, now);
 	if (cfg.stacks && regs)
 		stack_sample(st, fx, regs, wait_ns, now);
 }
@@ -268,21 +290,6 @@ static __always_inline void futex_op_count(struct task_state *st, s64 ret)
 	row->calls++;
 	if (ret < 0)
 		row->errors++;
-}
-
-static __always_inline void join_event(struct task_state *st, u64 now)
-{
-	struct live_join *e;
-	void *ring;
-
-	if (!RING_RESERVE(ring, e))
-		return;
-	event_head(&e->head, EV_JOIN, sizeof(*e), st->tid, now);
-	e->dead = st->dead;
-	e->space = st->space;
-	e->addr = st->fx_addr;
-	e->latency_ns = st->wake_ns && st->wake_ns < now ? now - st->wake_ns : 0;
-	ring_submit(ring, e);
 }
 
 /*
@@ -371,8 +378,6 @@ static __always_inline void futex_return(struct task_state *st, struct pt_regs *
 	if (ret == -ETIMEDOUT)
 		__sync_fetch_and_add(&fx->timeouts, 1);
 	futex_waited(st, fx, regs, dur, st->voluntary != st->enter_voluntary, now);
-	if ((st->flags & ST_JOIN) && !(st->flags & ST_CALIB) && (cfg.collect & LIVE_THREADS))
-		join_event(st, now);
 }
 
 #endif

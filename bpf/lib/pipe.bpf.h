@@ -180,6 +180,7 @@ static __always_inline void end_moved(struct end_ref *ref, struct task_state *st
 		return;
 	end->chunks++;
 	end->bytes += ret;
+	raise_max(&end->chunk_max, ret);
 	end->futex_calls += st->futex_calls - st->futex_at_end;
 	st->futex_at_end = st->futex_calls;
 	b = hist_bucket(ret);

@@ -156,7 +156,7 @@ struct live_end_key {
 };
 
 struct live_end {
-	u64 chunks, bytes, blocked_ns, blocked, eagain, futex_calls;
+	u64 chunks, bytes, chunk_max, blocked_ns, blocked, eagain, futex_calls;
 	u64 inode;
 	u32 tgid;
 	u8 fifo, pad[3];
@@ -277,7 +277,7 @@ LIVE_LAYOUT(live_slice, 56);
 LIVE_LAYOUT(live_birth, 48);
 LIVE_LAYOUT(live_routine, 40);
 LIVE_LAYOUT(live_futex, 744);
-LIVE_LAYOUT(live_end, 688);
+LIVE_LAYOUT(live_end, 696);
 LIVE_LAYOUT(live_end_key, 24);
 LIVE_LAYOUT(live_call, 704);
 

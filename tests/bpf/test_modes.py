@@ -34,6 +34,20 @@ def condvar_in_wait_mode():
 
 
 @test
+def joins_in_wait_mode_name_their_threads():
+    r = trace_work("join_wait", 211, 2000, opts=WAIT)
+    s, said = r.json, r.said
+    found = [l for l in s["locks"] if l["kind"] == "join"]
+    near(sum(l["waits"] for l in found), said["nvcsw"], 0.001, "join waits", 4)
+    ended = {t["tid"] for t in s["threads"]["by_thread"] if t["created"] and t["exited"]}
+    wakers = [waker for l in found for waker, _ in edges(l)]
+    check(wakers and said["tid"] not in wakers, "the joiner woke itself")
+    equal(set(wakers) - ended, set(), "wakers that are no ended thread")
+    for l in found:
+        equal({waiter for _, waiter in edges(l)}, {said["tid"]}, "who joined")
+
+
+@test
 def wait_mode_knows_pi_waitv_and_futex2():
     for name in ("futex_pi", "futex_waitv", "futex_two", "futex_bitset", "futex_requeue"):
         r = trace_work(name, 503, opts=WAIT, rc=None)

@@ -43,6 +43,8 @@ def one_kind(kind, size, count, *rest):
     equal(p["bytes"], said["w_bytes"], "bytes")
     near(p["chunk_bytes"]["mean"], size, 0.001, "mean chunk")
     near(p["chunk_bytes"]["p50"], size, 0.125, "p50 of the chunks")
+    equal(p["chunk_bytes"]["max"], size, "the largest chunk: all are alike")
+    check(p["chunk_bytes"]["p99"] <= size, "a quantile is above the largest")
     check(p["writer_blocked_ns"] <= said["w_ns"], "the writer was blocked longer than it wrote")
     check(p["reader_blocked_ns"] <= said["r_ns"], "the reader was blocked longer than it read")
     return p, said

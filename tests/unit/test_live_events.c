@@ -12,6 +12,7 @@ static int setup(void **state)
 	(void)state;
 	memset(&live, 0, sizeof(live));
 	live.mode = SUM_EXACT;
+	live.collect = SUM_SYSCALLS | SUM_THREADS | SUM_FUTEX | SUM_PIPES | SUM_SCHED;
 	return live_init_tables(&live);
 }
 
@@ -101,8 +102,10 @@ static void wait_mode_knows_one_stage(void **state)
 	(void)state;
 	live.mode = SUM_WAIT;
 	thread_ends(101, 1000, 2000);
+	join_returns(101, 2100, 150);
 	for (i = 0; i < SUM_STAGES; i++)
 		assert_int_equal(live.stage[i].count, i == SUM_STAGE_WAKEUP);
+	assert_int_equal(map_count(live.joins), 1);	/* who was joined is known */
 }
 
 static void what_is_not_known_is_counted(void **state)

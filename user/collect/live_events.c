@@ -138,8 +138,11 @@ static void join_came(struct live *l, const struct live_join *e)
 	struct live_joined *j;
 	struct sum_thread *t;
 
-	hist_add(&l->stage[SUM_STAGE_JOIN], e->latency_ns);
 	keep_join_edge(l, e);
+	/* In wait mode stages but the wake-up are not seen, and their sum means that alone. */
+	if (l->mode != SUM_EXACT || !(l->collect & SUM_THREADS))
+		return;
+	hist_add(&l->stage[SUM_STAGE_JOIN], e->latency_ns);
 	if (w && w->row < l->nthread) {
 		t = &l->thread[w->row];
 		if (t->start_ns + t->lifetime_ns > woken_ns) {

@@ -86,6 +86,7 @@ static int end_row(void *ctx, const void *key, const void *value)
 	e->eagain = v->eagain;
 	e->futex_calls = v->futex_calls;
 	e->chunk_bytes.sum = v->bytes;
+	e->chunk_bytes.max = v->chunk_max;
 	hist_merge_counts(&e->chunk_bytes, v->hist, HIST_BUCKETS);
 	return 0;
 }
