@@ -7,8 +7,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (BUILD, ROOT, TRACER, calls, check, contains, equal, load_json, main, need, run,
-                     scratch, test, trace, trace_work, workload)
+from harness import (BUILD, ROOT, SANITIZED, TRACER, Skip, calls, check, contains, equal,
+                     load_json, main, need, run, scratch, test, trace, trace_work, workload)
 
 
 def hidden(path, argv):
@@ -63,6 +63,8 @@ def pid_namespace_with_the_proc_of_another():
 
 @test
 def no_proc_at_all():
+    if SANITIZED:
+        raise Skip("the sanitizer needs /proc itself")
     r = run(hidden("/proc", [TRACER, "run", "--", "true"]))
     equal(r.rc, 125, f"exit code: {r.err}")
     check(r.err.startswith("tracer"), f"message: {r.err!r}")

@@ -113,7 +113,8 @@ static int fill_ways(const struct live *l, struct summary *s)
 static void drop_unasked(struct summary *s)
 {
 	if (!(s->collected & SUM_SYSCALLS))
-		s->nsyscall = 0;
+		while (s->nsyscall)
+			free(s->syscall[--s->nsyscall].by_errno);
 	if (!(s->collected & SUM_SCHED))
 		s->sched.nblock = 0;
 }
