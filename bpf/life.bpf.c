@@ -66,6 +66,26 @@ static __always_inline void creator_paid(struct task_state *ps, struct task_stat
 	}
 }
 
+/*
+ * posix_spawn maps a stack too, for its child until the exec: that was no thread's
+ * way. The sum over the CPUs is right though one CPU's part may wrap below zero.
+ */
+static __always_inline void spawn_is_no_thread(struct task_state *ps)
+{
+	u32 mmap_nr = 9;
+	struct live_call *call;
+
+	if (!(ps->flags & ST_PREP))
+		return;
+	ps->flags &= ~ST_PREP;
+	call = bpf_map_lookup_elem(&calls, &mmap_nr);
+	if (call) {
+		call->way--;
+		call->way_ns -= ps->prep_ns;
+	}
+	ps->prep_ns = 0;
+}
+
 /* Run once by the tracer: who is asking? */
 SEC("raw_tp")
 int learn_self(void *ctx)
@@ -118,6 +138,7 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 			cs->space = new_space();
 		if (cfg.exact && ps->in_call == 1)
 			cs->stage_ns[STAGE_CLONE] = now - ps->enter_ns;
+		spawn_is_no_thread(ps);
 	}
 	born(cs);
 	if (cfg.timeline || cfg.routines)

@@ -259,6 +259,35 @@ static void blocked_writer(void **state)
 	fix_still("blocked-writer", slow_reader, second_waits_for_a_cpu);
 }
 
+/* Threads that write into one pipe are a pool: "run several of it" is no advice. */
+static void a_pool_sets_no_pace(void **state)
+{
+	struct summary s;
+	struct sum_pipe *p;
+
+	(void)state;
+	fix_quiet(&s);
+	slow_writer(&s);
+	p = &s.pipe[0];
+	free(p->writer);
+	p->writer = FIX_ARRAY(2, struct sum_pipe_end);
+	p->writer[0] = (struct sum_pipe_end){ .tid = 11, .chunks = 50, .blocked_ns = 100 * MS };
+	p->writer[1] = (struct sum_pipe_end){ .tid = 13, .chunks = 5 };
+	p->nwriter = 2;
+	assert_null(fix_judge(&s, "starved-reader"));
+	summary_release(&s);
+	fix_quiet(&s);
+	slow_writer(&s);
+	p = &s.pipe[0];
+	free(p->writer);
+	p->writer = FIX_ARRAY(2, struct sum_pipe_end);
+	p->writer[0] = (struct sum_pipe_end){ .tid = 11, .chunks = 50, .blocked_ns = 100 * MS };
+	p->writer[1] = (struct sum_pipe_end){ .tid = 13, .chunks = 4 };
+	p->nwriter = 2;
+	assert_non_null(fix_judge(&s, "starved-reader"));
+	summary_release(&s);
+}
+
 /* A stage that is held up from both sides is the fault of neither edge alone. */
 static void each_stage_rule_blames_one_side(void **state)
 {
@@ -356,6 +385,7 @@ int main(void)
 		cmocka_unit_test(starved_reader),
 		cmocka_unit_test(blocked_writer),
 		cmocka_unit_test(each_stage_rule_blames_one_side),
+		cmocka_unit_test(a_pool_sets_no_pace),
 		cmocka_unit_test(fd_ping_pong),
 		cmocka_unit_test(a_ping_pong_is_found_once),
 	};

@@ -243,6 +243,41 @@ static void what_was_attached_to_is_named(void **state)
 	summary_release(&s);
 }
 
+/* Wakes at addresses that nobody waits at are for those who ask for all rows. */
+static void locks_that_nobody_waits_for_are_counted_alone(void **state)
+{
+	struct summary s;
+	struct buf text;
+
+	(void)state;
+	fixture_empty(&s, SUM_EXACT, SUM_FUTEX);
+	s.nlock = s.futex.addresses = 3;
+	FIXTURE_ARRAY(s.lock, 3);
+	s.lock[0] = (struct sum_lock){ .addr = 0xaaa0, .waits = 1 };
+	s.lock[1] = (struct sum_lock){ .addr = 0xbbb0, .wakes = 99 };
+	s.lock[2] = (struct sum_lock){ .addr = 0xccc0, .wakes = 99, .wasted_wakes = 99 };
+	print(&s, 80, 10, &text);
+	assert_non_null(strstr(text.data, "0xaaa0"));
+	assert_null(strstr(text.data, "0xbbb0"));
+	assert_non_null(strstr(text.data, "2 more (-n 0 shows all)"));
+	buf_release(&text);
+	print(&s, 80, 0, &text);
+	assert_non_null(strstr(text.data, "0xbbb0"));
+	assert_non_null(strstr(text.data, "0xccc0"));
+	buf_release(&text);
+	s.lock[2].wakes = 100;
+	print(&s, 80, 10, &text);
+	assert_non_null(strstr(text.data, "0xccc0"));
+	buf_release(&text);
+	s.lock[0].waits = 0;
+	s.lock[2].wakes = 99;
+	print(&s, 80, 10, &text);
+	assert_non_null(strstr(text.data, "3 addresses"));
+	assert_null(strstr(text.data, "more"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
 static void the_ledger_is_printed_when_it_is_not_empty(void **state)
 {
 	struct summary s;
@@ -329,6 +364,7 @@ int main(void)
 		cmocka_unit_test(rows_are_limited_and_the_rest_is_counted),
 		cmocka_unit_test(an_empty_summary_says_so),
 		cmocka_unit_test(what_was_attached_to_is_named),
+		cmocka_unit_test(locks_that_nobody_waits_for_are_counted_alone),
 		cmocka_unit_test(the_ledger_is_printed_when_it_is_not_empty),
 		cmocka_unit_test(calls_are_sorted_as_asked),
 		cmocka_unit_test(environment_decides_where_nothing_else_does),

@@ -261,8 +261,8 @@ unsigned int table_print(struct view *v, const struct table *t)
 		if (t->detail && (!t->ndetail || i < t->ndetail))
 			t->detail(v, t->row[i], l.shown);
 	}
-	if (rows < t->nrow)
-		print_more(v, t->nrow - rows);
+	if (rows < t->nrow || t->nmore)
+		print_more(v, t->nrow - rows + t->nmore);
 	if (t->total) {
 		print_rule(v, t, &l);
 		print_row(v, t, &l, &cells, rows * t->ncol);

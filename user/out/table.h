@@ -42,6 +42,7 @@ struct table {
 	unsigned int ncol;
 	const void *const *row;		/* .nrow pointers */
 	size_t nrow;
+	size_t nmore;			/* further rows that are not among them */
 	const void *total;		/* a last row below a line, NULL: none */
 	/* Lines below the first .ndetail rows (0: all); @shown: a bit per column kept. */
 	void (*detail)(struct view *v, const void *row, unsigned int shown);

@@ -11,6 +11,7 @@
 #define LOCK_INDENT 6
 #define LOCK_EDGES 3	/* shown by default */
 #define LOCK_FRAMES 4
+#define LOCK_FEW_WAKES 100
 
 #define LOCK_NUM(name, value)							\
 static uint64_t lock_##name(const struct view *v, const void *row)		\
@@ -51,7 +52,7 @@ static void lock_name(const struct view *v, const void *row, struct buf *b)
 	if (l->kind != SUM_LOCK_PRIVATE)
 		buf_addf(b, " %s", sum_lock_kind_name(l->kind));
 	if (use != SUM_USE_UNKNOWN && l->kind != SUM_LOCK_JOIN)
-		buf_addf(b, " %s", sum_lock_use_name(use));
+		buf_addf(b, " %s", use == SUM_USE_SEMAPHORE ? "sem" : sum_lock_use_name(use));
 }
 
 static const struct table_col lock_cols[] = {
@@ -272,24 +273,40 @@ static void add_totals(const struct view *v, struct buf *b)
 		buf_adds(b, "nothing waited for a futex");
 }
 
+/*
+ * Every once-only initialisation of a library wakes an address that nobody ever
+ * waits at: such rows, few wakes each, sorted last, are for those who ask for all.
+ */
+static size_t worth_showing(const struct view *v)
+{
+	size_t n = v->s->nlock;
+
+	while (v->opts->rows && n && !v->s->lock[n - 1].waits && !v->s->lock[n - 1].eagain &&
+	       v->s->lock[n - 1].wakes < LOCK_FEW_WAKES)
+		n--;
+	return n;
+}
+
 void view_locks(struct view *v)
 {
 	struct buf b = BUF_INIT;
 	const void **rows;
+	size_t n;
 
 	if (!(v->s->collected & SUM_FUTEX))
 		return;
 	add_totals(v, &b);
 	view_heading(v, "LOCKS", &b);
 	buf_release(&b);
-	if (!v->s->nlock)
+	n = worth_showing(v);
+	if (!n)
 		return;
 	rows = table_rows(v, v->s->lock, v->s->nlock, sizeof(*v->s->lock));
 	if (!rows)
 		return;
 	table_print(v, &(struct table){
 		.col = lock_cols, .ncol = sizeof(lock_cols) / sizeof(*lock_cols),
-		.row = rows, .nrow = v->s->nlock, .detail = lock_detail,
+		.row = rows, .nrow = n, .nmore = v->s->nlock - n, .detail = lock_detail,
 		.ndetail = v->opts->rows && !v->opts->stacks ? VIEW_DETAILS : 0,
 	});
 	free(rows);

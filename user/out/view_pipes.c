@@ -81,10 +81,12 @@ static void pipe_kind(const struct view *v, const void *row, struct buf *b)
 	buf_adds(b, sum_pipe_kind_name(((const struct sum_pipe *)row)->kind));
 }
 
-static void add_end(const struct view *v, struct buf *b, const struct sum_pipe_end *end, size_t n)
+/* An end without threads is somebody's who is not traced, or was never used. */
+static void add_end(const struct view *v, struct buf *b, const struct sum_pipe_end *end, size_t n,
+		    bool moved)
 {
 	if (!n) {
-		buf_adds(b, "not" VIEW_GLUE "traced");
+		buf_adds(b, moved ? "not" VIEW_GLUE "traced" : "nobody" VIEW_GLUE "seen");
 		return;
 	}
 	view_thread(v, b, end[0].tid, end[0].comm);
@@ -96,9 +98,11 @@ static void pipe_edge(const struct view *v, const void *row, struct buf *b)
 {
 	const struct sum_pipe *p = row;
 
-	add_end(v, b, p->writer, p->nwriter);
+	bool moved = p->chunks_written || p->chunks_read;
+
+	add_end(v, b, p->writer, p->nwriter, moved);
 	buf_addf(b, " %s ", v->g->arrow);
-	add_end(v, b, p->reader, p->nreader);
+	add_end(v, b, p->reader, p->nreader, moved);
 }
 
 enum { PIPE_COL_FUTEX = 5, PIPE_COL_KIND = 6 };
@@ -208,7 +212,7 @@ static void print_bottleneck(struct view *v, const struct sum_pipe *p, struct bu
 
 	if (p->bottleneck == SUM_NEITHER)
 		return;
-	add_end(v, b, slow, nslow);
+	add_end(v, b, slow, nslow, pipe_chunks(v, p) > 0);
 	buf_adds(b, " is the slower side: ");
 	if (reader) {
 		view_things(b, blocked_calls(p->writer, p->nwriter), "write blocked",

@@ -7,6 +7,9 @@
 
 #include "stats/units.h"
 
+/* The part of the busiest thread's chunks that makes another one its equal. */
+#define SHARED_PART 0.1
+
 struct end_text { char s[80]; };
 struct pipe_text { char s[224]; };
 
@@ -215,6 +218,12 @@ static bool stage_holds_up(const struct rule *r, const struct stage *slow,
 	       slow->busy >= r->limit.ratio;
 }
 
+/* Several threads share the stage's work already: it is a pool, not a stage that is alone. */
+static bool stage_is_shared(const struct sum_pipe_end *end, size_t n)
+{
+	return n > 1 && (double)end[1].chunks >= SHARED_PART * (double)end[0].chunks;
+}
+
 static int judge_stages(const struct rule *r, const struct summary *s, struct verdict *v,
 			bool writer_slow)
 {
@@ -227,7 +236,9 @@ static int judge_stages(const struct rule *r, const struct summary *s, struct ve
 
 		if (!edge_is_stream(r, p, writer_slow ? p->reader : p->writer) ||
 		    !stage_of(v, s, &p->writer[0], &w) || !stage_of(v, s, &p->reader[0], &rd) ||
-		    !stage_holds_up(r, slow, held))
+		    !stage_holds_up(r, slow, held) ||
+		    (writer_slow ? stage_is_shared(p->writer, p->nwriter) :
+				   stage_is_shared(p->reader, p->nreader)))
 			continue;
 		/* With the slow stage's work split in two, half of the waiting goes. */
 		const double cost = (double)held->end->blocked_ns / 2;

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What attach says of what it was asked to trace, and of what it cannot."""
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from harness import Skip, TRACER, check, contains, equal, main, run, start, test, trace
+
+
+def attach(*args):
+    return run([TRACER, "attach", "-d", "0.2", *args])
+
+
+@test
+def a_thread_of_the_kernel_is_named_as_one():
+    for pid in map(str, range(2, 40)):
+        try:
+            with open(f"/proc/{pid}/status", encoding="ascii") as f:
+                text = f.read()
+            with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+                kernel = int(f.read().rsplit(")", 1)[1].split()[6]) & 0x200000
+        except OSError:
+            continue
+        if kernel:
+            r = attach(pid).ok(2)
+            contains(r.err, f"cannot attach to pid {pid}: it is a thread of the kernel", "why")
+            contains(r.err, text.split("\n")[0].split("\t")[1], "its name")
+            return
+    raise Skip("no thread of the kernel is seen here")
+
+
+@test
+def a_process_that_the_kernel_hides_has_not_ended():
+    """Where pid 1 is kept from BPF, it is not said to be gone; elsewhere it is traced."""
+    r = attach("1")
+    if r.rc == 0:
+        contains(r.out, "TRACED  pid 1", "the heading")
+        return
+    equal(r.rc, 2, "exit code")
+    check("ended" not in r.err, f"it lives: {r.err!r}")
+
+
+@test
+def filters_are_in_the_heading():
+    for args, words in ((["--comm", "^no.such$"], "TRACED  threads named '^no.such$'"),
+                        (["--comm", "nosuch"], "TRACED  threads named nosuch"),
+                        (["--comm", "nosuch", str(os.getpid())],
+                         f"TRACED  pid {os.getpid()}, of it threads named nosuch")):
+        contains(attach(*args).ok().out, words, "the heading")
+
+
+@test
+def filters_are_in_the_json():
+    s = trace(["/bin/true"]).json
+    equal(s["filter"], {"comm": None, "cgroup": None}, "of a run without any")
+    r = run([TRACER, "attach", "--json", "-d", "0.2", "--comm", "a+b"]).ok()
+    equal(json.loads(r.out)["filter"], {"comm": "a+b", "cgroup": None}, "of an attach")
+
+
+@test
+def nothing_that_is_not_asked_for_is_a_thread():
+    """The child that tells what tracing costs is no thread of what was attached to."""
+    w = start(["sleep", "20"])
+    r = attach(str(w.pid)).ok()
+    contains(r.out, "1 thread at most", "the size")
+    check("THREADS  none created, 0 ended" in r.out, f"threads: {r.out!r}")
+
+
+if __name__ == "__main__":
+    main()
