@@ -218,7 +218,10 @@ static int exec_program(const struct cli_cmd *cmd, char **argv)
 			break;
 	}
 	err_sys(&err, errno, "cannot run %s", path);
-	err_hint(&err, "the installation is not complete: 'make install' puts it there");
+	if (err.code == EACCES || err.code == EPERM)
+		err_hint(&err, "tracing was left to root or a group here; try with sudo");
+	else
+		err_hint(&err, "the installation is not complete: 'make install' puts it there");
 	return print_err(tool.name, &err, code);
 }
 

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import sys
 import time
 
@@ -120,6 +121,34 @@ def as_another_user():
         equal(r.rc, 125, "exit code")
         contains(r.err, "no-such-user", "message")
         check(not os.path.exists(f"{d}/ran"), "the command ran")
+
+
+@test
+def another_user_is_for_root():
+    with scratch() as d:
+        os.chmod(d, 0o777)
+        r = refused([*CAPS, TRACER, "run", "-u", "daemon", "--", "touch", f"{d}/ran"], 125)
+        contains(r.err, "daemon", "message")
+        check(not os.path.exists(f"{d}/ran"), "the command ran as somebody else")
+
+
+@test
+def left_to_a_group():
+    """The README's way: only the group's members may execute what traces."""
+    with scratch() as d:
+        os.chmod(d, 0o755)
+        os.makedirs(f"{d}/bin")
+        shutil.copy(TRACER, f"{d}/bin/tracer")
+        shutil.copytree(f"{os.path.dirname(TRACER)}/libexec", f"{d}/libexec/tracer")
+        live = f"{d}/libexec/tracer/tracer-live"
+        os.chown(live, 0, 4)
+        os.chmod(live, 0o750)
+        run(["setcap", "cap_bpf,cap_perfmon+ep", live]).ok()
+        tool = [f"{d}/bin/tracer", "run", "-q", "-o", "/dev/null", "--", "id", "-u"]
+        ids = ["setpriv", "--reuid=65534", "--regid=65534"]
+        equal(run([*ids, "--groups=4", *tool]).ok().out, "65534\n", "a member")
+        r = refused([*ids, "--clear-groups", *tool], 125)
+        check("make install" not in r.err, f"a hint that leads nowhere: {r.err}")
 
 
 @test

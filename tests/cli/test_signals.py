@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Ctrl-C, SIGTERM, SIGKILL, stop and continue, terminals and process groups."""
+import json
 import os
+import re
 import signal
 import sys
 import time
@@ -145,6 +147,16 @@ def ctrl_c_twice_detaches_from_a_command():
     check(alive(pid), "the command did not run on")
     wait_gone(held)
     os.kill(pid, signal.SIGKILL)
+
+
+@test
+def what_runs_on_is_said():
+    line = [TRACER, "run", "-d", "100ms"]
+    r = run([*line, "--", "sleep", "0.7"]).ok()
+    check(re.search(r"^tracer: no longer traced: pid \d+ runs on$", r.err, re.M), r.err[-300:])
+    check("no longer" not in run([*line, "-q", "--", "sleep", "0.7"]).ok().err, "a note with -q")
+    # A program reads this: nothing may follow it.
+    json.loads(run([*line, "--json", "--", "sleep", "0.7"]).ok().err)
 
 
 @test

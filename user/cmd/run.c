@@ -40,10 +40,15 @@ static int start(struct run *r, const struct live_opts *o, struct err *err)
 	if (session_watch(&r->s, r->child.pidfd, err))
 		return EXIT_FAILED;
 	if (launch_exec(&r->child, err)) {
-		int code = err->code == ENOENT ? EXIT_NOCOMMAND : EXIT_NOEXEC;
+		int code = err->code;
 
-		err_prefix(err, "cannot run '%s'", o->argv[0]);
-		return code;
+		if (r->child.refused) {
+			err_sys(err, code, "cannot run a command as %s", o->user);
+			err_hint(err, "-u is for root");
+			return EXIT_FAILED;
+		}
+		err_sys(err, code, "cannot run '%s'", o->argv[0]);
+		return code == ENOENT ? EXIT_NOCOMMAND : EXIT_NOEXEC;
 	}
 	r->started = true;
 	if (o->duration_ns)
@@ -103,6 +108,13 @@ static void outlast(struct run *r)
 	}
 }
 
+/* Not behind a summary that a program reads. */
+static void note_runs_on(const struct run *r, const struct live_opts *o)
+{
+	if (o->output || (!o->json && !o->csv))
+		session_note(&r->s, "no longer traced: pid %d runs on", (int)r->child.pid);
+}
+
 static int exit_code(const struct run *r)
 {
 	if (!r->ended)
@@ -147,6 +159,8 @@ int run_main(int argc, char **argv)
 		failed = follow(&r, &err) ? EXIT_FAILED : report(&r, &o, &err);
 		if (failed)
 			session_fail(&err, failed);
+		if (!r.ended)
+			note_runs_on(&r, &o);
 		if (!r.ended && !r.detached)
 			outlast(&r);
 		code = failed ? failed : exit_code(&r);

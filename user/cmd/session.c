@@ -55,8 +55,15 @@ static int open_trace(struct session *s, struct err *err)
 		return 0;
 	s->trace_fd = open(s->opts->trace,
 			   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (s->trace_fd < 0)
-		return err_sys(err, errno, "cannot write %s", s->opts->trace);
+	if (s->trace_fd < 0) {
+		int code = errno;
+
+		err_sys(err, code, "cannot open %s for writing", s->opts->trace);
+		if (code == ELOOP)
+			err_set(err, code, "cannot open %s for writing: it is a symbolic link",
+				s->opts->trace);
+		return -code;
+	}
 	s->trace = trace_out_new(s->trace_fd, err);
 	return s->trace ? 0 : -err->code;
 }

@@ -14,6 +14,12 @@
 
 #define LAUNCH_FAILED 125
 
+/* What the child says instead of becoming the command. */
+struct failure {
+	int error;
+	bool refused;
+};
+
 static int read_all(int fd, void *to, size_t len)
 {
 	char *p = to;
@@ -50,8 +56,8 @@ static int become(const struct passwd *pw)
 static void child(int from_parent, int to_parent, const struct launch_opts *opts,
 		  const struct passwd *pw, const struct sigaction *old_chld)
 {
+	struct failure f = {};
 	struct cost cost;
-	int error;
 	char go;
 
 	sigaction(SIGCHLD, old_chld, NULL);
@@ -63,13 +69,14 @@ static void child(int from_parent, int to_parent, const struct launch_opts *opts
 		_exit(LAUNCH_FAILED);
 	if (!opts->argv)
 		_exit(0);
-	error = pw ? -become(pw) : 0;
-	if (!error) {
+	f.error = pw ? -become(pw) : 0;
+	f.refused = f.error;
+	if (!f.refused) {
 		execvp(opts->argv[0], opts->argv);
-		error = errno;
+		f.error = errno;
 	}
-	if (send_all(to_parent, &error, sizeof(error)))
-		_exit(LAUNCH_FAILED);
+	/* Unheard, the parent takes the end of the pipe for the exec and this code for its own. */
+	(void)!send_all(to_parent, &f, sizeof(f));
 	_exit(LAUNCH_FAILED);
 }
 
@@ -119,16 +126,17 @@ int launch_measure(struct launch *c, struct err *err)
 
 int launch_exec(struct launch *c, struct err *err)
 {
-	int error;
+	struct failure f;
 
 	if (send_all(c->to, "x", 1))
 		return err_set(err, EIO, "the process that was to become the command ended early");
 	/* The pipe is closed by a successful exec, without a word. */
-	if (read_all(c->from, &error, sizeof(error)))
+	if (read_all(c->from, &f, sizeof(f)))
 		return 0;
 	waitpid(c->pid, NULL, 0);
 	c->pid = 0;
-	return err_set(err, error, "%s", strerror(error));
+	c->refused = f.refused;
+	return err_sys(err, f.error, f.refused ? "cannot become the user" : "cannot execute it");
 }
 
 void launch_release(struct launch *c)

@@ -7,6 +7,7 @@
  * command, with the signal mask, dispositions, terminal, process group and
  * standard descriptors that the tracer was started with.
  */
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -16,6 +17,7 @@ struct launch {
 	pid_t pid;
 	int pidfd;		/* readable when the child has ended */
 	int to, from;		/* pipes to and from it */
+	bool refused;
 	struct cost bare, traced;
 };
 
@@ -33,7 +35,8 @@ int launch_start(struct launch *c, const struct launch_opts *opts, struct err *e
 int launch_measure(struct launch *c, struct err *err);
 /*
  * Lets the child become the command. 0 when it has; ENOENT, EACCES, … as
- * execvp found: the child has then ended and was waited for.
+ * execvp found: the child has then ended and was waited for. c->refused tells
+ * that the kernel refused .user instead.
  */
 int launch_exec(struct launch *c, struct err *err);
 /* Closes what is open; a child that has not become the command ends. */
