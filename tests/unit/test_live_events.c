@@ -108,6 +108,20 @@ static void wait_mode_knows_one_stage(void **state)
 	assert_int_equal(map_count(live.joins), 1);	/* who was joined is known */
 }
 
+static void a_thread_that_is_killed_has_no_exit_stage(void **state)
+{
+	struct live_thread e = {
+		.head = { EV_THREAD, sizeof(e), 101, 2000 },
+		.flags = THREAD_CREATED, .space = 1, .start_ns = 1000, .end_ns = 2000,
+		.stage_ns = { 0, 2, 3, 4, 5 },
+	};
+
+	(void)state;
+	send(&e);
+	assert_int_equal(live.stage[SUM_STAGE_STACK].count, 1);	/* 0: from a cache */
+	assert_int_equal(live.stage[SUM_STAGE_EXIT].count, 0);
+}
+
 static void what_is_not_known_is_counted(void **state)
 {
 	struct live_head unknown = { EV_TYPES, sizeof(unknown), 1, 1 };
@@ -210,6 +224,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(join_of_a_reused_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_join_is_in_the_histogram, setup, teardown),
 		cmocka_unit_test_setup_teardown(wait_mode_knows_one_stage, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_thread_that_is_killed_has_no_exit_stage,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_known_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_never_counted_leaves_no_row, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_without_an_end_is_ended, setup, teardown),

@@ -99,6 +99,8 @@ static void add_costs(struct live *l, const struct live_thread *e, uint64_t cost
 	/* A join comes by an event of its own; in wait mode calls are not seen. */
 	for (i = 0; i < LIVE_STAGES; i++)
 		if (i != STAGE_JOIN && i != STAGE_ROUTINE &&
+		    /* Ended with its process, it made no call to exit. */
+		    (i != STAGE_EXIT || e->stage_ns[i]) &&
 		    (l->mode == SUM_EXACT || i == STAGE_WAKEUP))
 			hist_add(&l->stage[i], e->stage_ns[i]);
 	if (l->routines && e->stage_ns[STAGE_ROUTINE])
