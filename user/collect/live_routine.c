@@ -171,7 +171,8 @@ static size_t find_row(const struct sum_threads *t, const struct sum_routine *r)
 	size_t i;
 
 	for (i = 0; i < t->nroutine; i++)
-		if (same(t->routine[i].symbol, r->symbol) && same(t->routine[i].module, r->module) &&
+		if (same(t->routine[i].symbol, r->symbol) &&
+		    same(t->routine[i].module, r->module) &&
 		    (r->symbol || t->routine[i].addr == r->addr))
 			break;
 	return i;

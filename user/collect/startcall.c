@@ -4,8 +4,8 @@
  * in a stripped library, but libthread_db's descriptor of the field
  * start_routine is exported by every glibc (_thread_db_pthread_start_routine:
  * bits, elements, offset), and arg follows it in struct pthread. So the call is
- * an indirect one through the field's offset, and in the
- * few instructions before it the next field is loaded as the argument; nothing else in a libc looks so.
+ * an indirect one through the field's offset, and in the few instructions before
+ * it the next field is loaded as the argument; nothing else in a libc looks so.
  * Releases up to 2.31 address the fields by %fs, later ones by a register. There
  * are two calls, for pthread_create and thrd_create, and a branch between them:
  * a probe there meets both, and the kernel need not step over a jump in another

@@ -16,7 +16,7 @@
 
 struct startcall {
 	uint64_t offset;	/* in the file, of the instruction to be probed */
-	uint32_t field;		/* the routine's address, from the start of the thread's TLS block */
+	uint32_t field;		/* the routine's address, from the thread's TLS block on */
 	bool branch;		/* it is the branch just before the calls; else a call */
 };
 
