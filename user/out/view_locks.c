@@ -69,7 +69,7 @@ static const struct table_col lock_cols[] = {
 	  .drop = 4 },
 	{ .head = "timeouts", .unit = TABLE_COUNT, .num = lock_timeouts, .blank_zero = true,
 	  .drop = 5 },
-	{ .head = "lock", .align = TABLE_LEFT, .text = lock_name, .style = VIEW_BOLD, .min = 21 },
+	{ .head = "lock", .align = TABLE_LEFT, .text = lock_name, .style = VIEW_BOLD, .min = 22 },
 };
 
 /* Where the lock lives and who is likely to hold it, if it is one that is held. */
