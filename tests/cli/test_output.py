@@ -90,6 +90,22 @@ def csv_counts_are_those_of_the_program():
 
 
 @test
+def folded_stacks():
+    with scratch() as d:
+        argv = [TRACER, "run", "-q", "--folded", "-o", f"{d}/f", "--", workload("mutex_contend"),
+                "3", "101", "100000"]
+        run(argv).ok()
+        with open(f"{d}/f", encoding="utf-8") as f:
+            lines = [line.rstrip("\n").rpartition(" ") for line in f]
+    check(all(int(n) > 0 for _, _, n in lines), f"lines without a wait: {lines[:5]}")
+    mine = [s for s, _, _ in lines if ";take_and_hold;pthread_mutex_lock;" in s]
+    check(mine, f"the function that waits is in no line: {lines[:5]}")
+    for stack, _, _ in lines:
+        check(stack.startswith("mutex_contend;") and ";lock " in stack, f"line: {stack}")
+    equal(run([TRACER, "run", "--folded", "--", "true"]).ok().err, "", "nobody waited")
+
+
+@test
 def csv_is_sorted_as_asked():
     def column(opts, key):
         r = run([TRACER, "run", "--csv", "-q", *opts, "--", "ls", "-l", "/"], stdout=DEVNULL).ok()

@@ -180,7 +180,12 @@ static void bad_lines_are_explained(void **state)
 		     "syscalls, threads, futex, pipes, sched", "pipes");
 	expect_error(&run_cmd, "run --output= x", "--output: FILE is empty", NULL);
 	expect_error(&run_cmd, "run", "no command is given", "tracer run -- ls -l");
-	expect_error(&run_cmd, "run --json --csv x", "--json and --csv exclude each other", NULL);
+	expect_error(&run_cmd, "run --json --csv x", "--json, --csv and --folded exclude each "
+		     "other", NULL);
+	expect_error(&attach_cmd, "attach --csv --folded 1", "--json, --csv and --folded exclude "
+		     "each other", NULL);
+	expect_error(&run_cmd, "run --folded --collect syscalls x",
+		     "--folded: --collect leaves futex out", NULL);
 	expect_error(&run_cmd, "run -e inject=read x",
 		     "-e: 'inject' is not supported, only trace=CALLS", NULL);
 	expect_error(&run_cmd, "run -e trace= x", "-e: no system call is named", NULL);

@@ -91,8 +91,10 @@ int live_opts_parse(struct live_opts *o, const struct cli_cmd *cmd, int argc, ch
 	r = live_cut_trace(o, err);
 	if (r)
 		return r;
-	if (o->json && o->csv)
-		return err_set(err, EINVAL, "--json and --csv exclude each other");
+	if (o->json + o->csv + o->folded > 1)
+		return err_set(err, EINVAL, "--json, --csv and --folded exclude each other");
+	if (o->folded && !(o->collect & 1u << LIVE_COLLECT_FUTEX))
+		return err_set(err, EINVAL, "--folded: --collect leaves futex out");
 	if (o->ring_bytes > LIVE_RING_LARGEST)
 		return err_set(err, EINVAL, "--ring: at most 2G");
 	return live_operands(o, cmd, err);

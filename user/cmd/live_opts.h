@@ -12,6 +12,7 @@ enum live_mode { LIVE_MODE_WAIT, LIVE_MODE_EXACT };	/* as enum sum_mode */
 
 /* Bits of .collect, as SUM_SYSCALLS … SUM_SCHED of out/summary.h. */
 #define LIVE_COLLECT_ALL 0x1fu
+#define LIVE_COLLECT_FUTEX 2	/* the bit's number */
 
 /* -S: order of the system call table; the rest names the columns it sorts by. */
 enum live_sort {
@@ -45,7 +46,7 @@ struct live_opts {
 	int sort;		/* enum live_sort */
 	uint64_t rows;		/* most rows a table, 0: all */
 	int color;		/* enum live_color */
-	bool json, csv;
+	bool json, csv, folded;
 	const char *trace;	/* file for the timeline, NULL */
 	const char *output;	/* file for the summary, NULL: stderr (run), stdout (attach) */
 	bool quiet;		/* no progress, no notes: the summary alone */
@@ -59,8 +60,8 @@ extern const struct cli_cmd run_cmd, attach_cmd;
 
 /*
  * Parses a command's arguments, argv[0] being "run" or "attach", and checks
- * what rows cannot: a command or something to attach to is there, --json and
- * --csv exclude each other. Returns 0, CLI_WANTS_HELP, or a negative errno with
+ * what rows cannot: a command or something to attach to is there, --json,
+ * --csv and --folded exclude each other. Returns 0, CLI_WANTS_HELP, or a negative errno with
  * the error filled. live_opts_release() in every case.
  */
 int live_opts_parse(struct live_opts *o, const struct cli_cmd *cmd, int argc, char **argv,

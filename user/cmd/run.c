@@ -111,7 +111,7 @@ static void outlast(struct run *r)
 /* Not behind a summary that a program reads. */
 static void note_runs_on(const struct run *r, const struct live_opts *o)
 {
-	if (o->output || (!o->json && !o->csv))
+	if (o->output || (!o->json && !o->csv && !o->folded))
 		session_note(&r->s, "no longer traced: pid %d runs on", (int)r->child.pid);
 }
 
@@ -129,6 +129,8 @@ static int report(struct run *r, const struct live_opts *o, struct err *err)
 
 	summary_init(&sum);
 	sum.command = o->argv;
+	sum.comm = o->comm;
+	sum.cgroup = o->cgroup;
 	if (r->ended) {
 		sum.has_exit = true;
 		sum.exit_code = WIFEXITED(r->status) ? WEXITSTATUS(r->status) : 0;

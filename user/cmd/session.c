@@ -181,7 +181,8 @@ int session_wait(struct session *s, int timeout_ms)
 
 static const struct out_format *format_of(const struct live_opts *o)
 {
-	return o->json ? &out_format_json : o->csv ? &out_format_csv : &out_format_table;
+	return o->json ? &out_format_json : o->csv ? &out_format_csv :
+	       o->folded ? &out_format_folded : &out_format_table;
 }
 
 static int finish_trace(struct session *s, struct err *err)

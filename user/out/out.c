@@ -7,7 +7,7 @@
 #include "base/errname.h"
 
 static const struct out_format *const formats[] = {
-	&out_format_table, &out_format_json, &out_format_csv,
+	&out_format_table, &out_format_json, &out_format_csv, &out_format_folded,
 };
 
 const struct out_format *out_format_find(const char *name)

@@ -57,9 +57,10 @@ struct out_format {
 		       struct out_stream *o, struct err *err);
 };
 
-extern const struct out_format out_format_table, out_format_json, out_format_csv;
+extern const struct out_format out_format_table, out_format_json, out_format_csv,
+	out_format_folded;
 
-/* "table", "json", "csv"; NULL: there is none of that name. */
+/* "table", "json", "csv", "folded"; NULL: there is none of that name. */
 const struct out_format *out_format_find(const char *name);
 
 /* Comparison of two system calls for qsort over pointers to them. */

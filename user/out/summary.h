@@ -258,7 +258,7 @@ struct summary {
 	char **command;		/* NULL-terminated; NULL for attach */
 	pid_t *pids;		/* attached to; NULL for run */
 	size_t npids;
-	const char *comm;	/* attach --comm, --cgroup; NULL: not asked for */
+	const char *comm;	/* --comm, --cgroup; NULL: not asked for */
 	const char *cgroup;
 	bool has_exit;		/* run: the command ended */
 	int exit_code, exit_signal;	/* signal 0: it exited */

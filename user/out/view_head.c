@@ -91,6 +91,8 @@ static void add_target(const struct view *v, struct buf *b)
 			}
 			add_word(v, b, s->command[i]);
 		}
+		if (s->comm || s->cgroup)
+			add_filter(v, b, ", of it threads");
 		return;
 	}
 	if (!s->npids) {

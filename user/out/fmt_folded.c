@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stacks as flame graph tools take them: docs/formats/folded.md. A line for
+ * each place that waits for a lock, outermost frame first, and the microseconds
+ * waited there: the lock's whole wait, shared out by samples.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "out/escape.h"
+#include "out/out.h"
+
+/* A frame ends at the next semicolon: one in a name becomes a colon. */
+static void add_name(struct buf *b, const char *name)
+{
+	size_t from = b->len;
+
+	escape_term(b, name, strlen(name), false);
+	for (; from < b->len; from++)
+		if (b->data[from] == ';')
+			b->data[from] = ':';
+}
+
+static void add_frame(struct buf *b, const struct sum_frame *f)
+{
+	const char *slash = f->module ? strrchr(f->module, '/') : NULL;
+
+	buf_addc(b, ';');
+	if (f->symbol) {
+		add_name(b, f->symbol);
+		return;
+	}
+	buf_addc(b, '[');
+	add_name(b, slash && slash[1] ? slash + 1 : f->module ? f->module : "unknown");
+	buf_addc(b, ']');
+}
+
+static void add_line(struct buf *b, const struct sum_lock *l, const struct sum_site *site,
+		     uint64_t wait_ns)
+{
+	size_t i;
+
+	add_name(b, l->comm[0] ? l->comm : "unknown");
+	for (i = site ? site->nframe : 0; i-- > 0;)
+		add_frame(b, &site->frame[i]);
+	if (!site || !site->nframe)
+		buf_adds(b, ";[no stack]");
+	buf_adds(b, ";lock ");
+	if (l->symbol)
+		add_name(b, l->symbol);
+	else
+		buf_addf(b, "0x%" PRIx64, l->addr);
+	buf_addf(b, " %" PRIu64 "\n", wait_ns / 1000);
+}
+
+static void add_lock(struct out_stream *o, const struct sum_lock *l, struct buf *b)
+{
+	uint64_t all = 0, part;
+	size_t i;
+
+	for (i = 0; i < l->nsite; i++)
+		all += l->site[i].samples;
+	for (i = 0; i < l->nsite && all; i++) {
+		part = (uint64_t)((unsigned __int128)l->wait.sum * l->site[i].samples / all);
+		if (part < 1000)
+			continue;
+		add_line(b, l, &l->site[i], part);
+		out_buf(o, b);
+	}
+	if (!all && l->wait.sum >= 1000) {
+		add_line(b, l, NULL, l->wait.sum);
+		out_buf(o, b);
+	}
+}
+
+static int folded_summary(const struct summary *s, const struct out_opts *opts,
+			  struct out_stream *o, struct err *err)
+{
+	struct buf b = BUF_INIT;
+	size_t i;
+
+	(void)opts;
+	for (i = 0; i < s->nlock; i++)
+		add_lock(o, &s->lock[i], &b);
+	buf_release(&b);
+	return o->error == ENOMEM ? err_sys(err, ENOMEM, "cannot print the stacks") : 0;
+}
+
+const struct out_format out_format_folded = { "folded", folded_summary };
