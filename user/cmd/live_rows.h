@@ -28,7 +28,7 @@ extern const char *const live_mode_names[], *const live_collect_names[], *const 
 	  .values = live_collect_names, LIVE_AT(collect) },					\
 	{ .name = "start-routine", .kind = CLI_FLAG, .group = LIVE_GROUP_WHAT,			\
 	  .help = "also say what threads begin with and when, by a uprobe in the C library, "	\
-		  "which costs each new thread, also of other processes, about 5 us; of "		\
+		  "which costs each new thread, also of other processes, about 5 us; of "	\
 		  "glibc's threads, not of musl's or Go's own", LIVE_AT(start_routine) },	\
 	{ .name = "ring", .kind = CLI_SIZE, .arg = "SIZE", .group = LIVE_GROUP_WHAT,		\
 	  .help = "size of the ring buffer for events, rounded up to a power of two; larger when " \
