@@ -71,7 +71,6 @@ static __always_inline struct live_call *count_call(struct task_state *st, u32 n
 						    u64 dur)
 {
 	struct live_call *call = bpf_map_lookup_elem(&calls, &nr);
-	u32 b = hist_bucket(dur);
 
 	if (!call)
 		return NULL;
@@ -79,8 +78,7 @@ static __always_inline struct live_call *count_call(struct task_state *st, u32 n
 	call->total_ns += dur;
 	raise_max(&call->max_ns, dur);
 	call->off_ns += st->runnable_ns + st->blocked_ns - st->enter_off;
-	if (b < HIST_BUCKETS)
-		call->hist[b]++;
+	hist_count(call->hist, dur);
 	if ((u64)ret >= (u64)-MAX_ERRNO && nr != NR_RT_SIGRETURN) {
 		call->errors++;
 		count_errno(nr, ret);

@@ -313,7 +313,7 @@ int mark_tasks(struct bpf_iter__task *ctx)
 static __always_inline void still_waits(struct task_state *st, struct task_struct *task, u64 ns)
 {
 	u8 class = st->class & 0x3f;
-	u32 nr = st->block_nr, b = hist_bucket(ns);
+	u32 nr = st->block_nr;
 	struct live_call *call;
 	struct end_ref *ref = st->in.kind ? &st->in : &st->out;
 	struct live_end *end;
@@ -327,8 +327,7 @@ static __always_inline void still_waits(struct task_state *st, struct task_struc
 			call->total_ns += ns;
 			call->off_ns += ns;
 			raise_max(&call->max_ns, ns);
-			if (b < HIST_BUCKETS)
-				call->hist[b]++;
+			hist_count(call->hist, ns);
 		}
 	}
 	if (class < CALL_READ || class > CALL_SENDFILE || !ref->kind ||

@@ -130,15 +130,13 @@ static __always_inline void waited(struct task_state *st, struct task_struct *ta
 
 static __always_inline void ran_late(struct task_state *st, u64 runq, struct live_sched *row)
 {
-	u32 b = hist_bucket(runq);
 
 	st->runnable_ns += runq;
 	if (!row)
 		return;
 	row->runq_ns += runq;
 	raise_max(&row->runq_max, runq);
-	if (b < HIST_BUCKETS)
-		row->hist[b]++;
+	hist_count(row->hist, runq);
 }
 
 static __always_inline void unblocked(struct task_state *st, struct task_struct *task,
@@ -158,14 +156,11 @@ static __always_inline void unblocked(struct task_state *st, struct task_struct 
 		call->blocked++;
 		call->blocked_ns += ns;
 		if (!cfg.exact) {
-			u32 b = hist_bucket(ns);
-
 			call->calls++;
 			call->total_ns += ns;
 			call->off_ns += ns;
 			raise_max(&call->max_ns, ns);
-			if (b < HIST_BUCKETS)
-				call->hist[b]++;
+			hist_count(call->hist, ns);
 		}
 	}
 	if (!cfg.exact) {

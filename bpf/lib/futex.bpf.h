@@ -261,15 +261,12 @@ static __always_inline void futex_waited(struct task_state *st, struct live_fute
 					 struct pt_regs *regs, u64 wait_ns, bool blocked,
 					 u64 now)
 {
-	u32 b = hist_bucket(wait_ns);
-
 	__sync_fetch_and_add(&fx->waits, 1);
 	if (blocked)
 		__sync_fetch_and_add(&fx->blocked, 1);
 	__sync_fetch_and_add(&fx->wait_ns, wait_ns);
 	raise_max(&fx->wait_max, wait_ns);
-	if (b < HIST_BUCKETS)
-		__sync_fetch_and_add(&fx->hist[b], 1);
+	hist_count_shared(fx->hist, wait_ns);
 	st->futex_wait_ns += wait_ns;
 	if (st->flags & ST_JOIN)
 		fx->flags |= FUTEX_IS_JOIN;

@@ -163,7 +163,6 @@ static __always_inline void end_moved(struct end_ref *ref, struct task_state *st
 				      u64 blocked_ns)
 {
 	struct live_end *end;
-	u32 b;
 
 	if (!ref->kind)
 		return;
@@ -183,9 +182,7 @@ static __always_inline void end_moved(struct end_ref *ref, struct task_state *st
 	raise_max(&end->chunk_max, ret);
 	end->futex_calls += st->futex_calls - st->futex_at_end;
 	st->futex_at_end = st->futex_calls;
-	b = hist_bucket(ret);
-	if (b < HIST_BUCKETS)
-		end->hist[b]++;
+	hist_count(end->hist, ret);
 }
 
 /* Notes the ends that a call works on. */

@@ -23,6 +23,7 @@
 #include "collect/commre.h"
 #include "collect/live_routine.h"
 #include "collect/live_state.h"
+#include "collect/live_types.h"
 #include "live.skel.h"
 
 #define VMLINUX_BTF "/sys/kernel/btf/vmlinux"
@@ -193,14 +194,15 @@ static int put_maps(struct live *l, const struct commre *re, struct err *err)
 	return 0;
 }
 
-static int load_way(struct live *l, const struct live_setup *setup, const struct live_config *cfg,
-		    size_t way)
+static int load_by(struct live *l, const struct live_setup *setup, const struct live_config *cfg,
+		   size_t way)
 {
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = live_types_path());
 	struct bpf_program *prog;
 	struct live_bpf *b;
 	int r;
 
-	b = live_bpf__open();
+	b = live_bpf__open_opts(&opts);
 	if (!b)
 		return -errno;
 	l->bpf = b;
@@ -215,6 +217,26 @@ static int load_way(struct live *l, const struct live_setup *setup, const struct
 	if (r) {
 		live_bpf__destroy(b);
 		l->bpf = NULL;
+	}
+	return r;
+}
+
+/* By the small type information first; whatever ails that, libbpf's own way is left. */
+static int load_way(struct live *l, const struct live_setup *setup, struct live_config *cfg,
+		    size_t way)
+{
+	size_t elf_bytes;
+	const void *elf = live_bpf__elf_bytes(&elf_bytes);
+	int r = live_types_begin(elf, elf_bytes);
+
+	if (!r) {
+		cfg->switch_has_state = live_types_switch_state();
+		r = load_by(l, setup, cfg, way);
+		live_types_end();
+	}
+	if (r && r != -EPERM) {
+		cfg->switch_has_state = switch_has_state();
+		r = load_by(l, setup, cfg, way);
 	}
 	return r;
 }
@@ -239,7 +261,8 @@ static int attach_all(struct live *l, struct err *err)
 		if (!prog || !bpf_program__autoload(prog) ||
 		    attach_order[i].need == NEED_ROUTINES)
 			continue;
-		link = bpf_program__attach(prog);
+		link = bpf_program__type(prog) == BPF_PROG_TYPE_TRACING ?
+			bpf_program__attach_trace(prog) : bpf_program__attach(prog);
 		if (!link)
 			return err_sys(err, errno, "cannot attach %s", attach_order[i].name);
 		l->link[l->nlink++] = link;
@@ -281,7 +304,6 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 		r = -err->code;
 		goto out;
 	}
-	cfg.switch_has_state = switch_has_state();
 	for (way = 0; way < NWAYS; way++) {
 		if (setup->attach_way && strcmp(setup->attach_way, call_ways[way].name) && !l->way)
 			continue;
