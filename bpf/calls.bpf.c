@@ -156,13 +156,42 @@ static __always_inline void call_return(struct task_state *st, struct pt_regs *r
 		/* The exec that begins an account began before it: slices lie within their life. */
 		u64 begin = st->enter_ns > st->start_ns ? st->enter_ns : st->start_ns;
 		u64 arg = regs->di;
+		bool futex = class == CALL_FUTEX || class == CALL_FUTEX2;
 
 		/* Else one load serves both pointers, which the verifier refuses. */
 		barrier_var(arg);
-		if (class == CALL_FUTEX)
+		if (futex)
 			arg = st->fx_addr;
-		emit_slice(st, SLICE_CALL, begin, now - begin, nr, arg, ret, st->waker);
+		emit_slice(st, SLICE_CALL, begin, now - begin, nr, arg, ret,
+			   futex ? st->waker : 0);
 	}
+}
+
+/*
+ * A call that seccomp keeps from being made returns without an enter: an error,
+ * or its own number when a signal tells of it. It is counted, and took no time.
+ */
+static __always_inline void never_entered(struct task_state *st, struct pt_regs *regs, s64 ret)
+{
+	u32 nr = call_slot(regs->orig_ax);
+
+	if (st->flags & ST_SILENT)
+		return;
+	if (bpf_get_current_task_btf()->thread_info.status & TS_COMPAT) {
+		count_loss(&counts.compat);
+		return;
+	}
+	if ((u64)ret < (u64)-MAX_ERRNO && ret != (s64)regs->orig_ax) {
+		count_loss(&counts.unpaired);
+		return;
+	}
+	st->calls++;
+	st->enter_off = st->runnable_ns + st->blocked_ns;
+	if (cfg.path_filter)
+		path_note(st, nr, regs);
+	if (!(call_class[nr & (LIVE_NR_CALLS - 1)] & CALL_OFF) &&
+	    (!cfg.path_filter || (st->flags & ST_PATH)))
+		count_call(st, nr, ret, 0);
 }
 
 /* A new thread's first return to user mode comes from its creator's clone. */
@@ -170,11 +199,6 @@ static __always_inline void first_return(struct task_state *st)
 {
 	u64 now;
 
-	if (!(st->flags & ST_FRESH)) {
-		if (!(st->flags & ST_SILENT))
-			count_loss(&counts.unpaired);
-		return;
-	}
 	st->flags &= ~ST_FRESH;
 	if (!(st->flags & ST_CREATED))
 		return;
@@ -203,8 +227,10 @@ static __always_inline int on_exit(struct pt_regs *regs, s64 ret)
 		return 0;
 	if (st->in_call == 1)
 		call_return(st, regs, ret);
-	else if (!st->in_call)
+	else if (!st->in_call && (st->flags & ST_FRESH))
 		first_return(st);
+	else if (!st->in_call)
+		never_entered(st, regs, ret);
 	st->in_call = 0;
 	return 0;
 }

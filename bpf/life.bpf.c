@@ -9,6 +9,12 @@
 #include "lib/futex.bpf.h"
 #include "lib/pipe.bpf.h"
 
+/* A birth and the iterator may meet at a thread: only one of them adds it to those alive. */
+static __always_inline bool taken_first(struct task_state *st)
+{
+	return !__sync_fetch_and_or(&st->taken, 1);
+}
+
 static __always_inline void born(struct task_state *st)
 {
 	u64 live;
@@ -16,6 +22,8 @@ static __always_inline void born(struct task_state *st)
 	if (!(st->flags & ST_MUTED))
 		__sync_fetch_and_add(st->flags & ST_PROCESS ? &counts.procs_created :
 							      &counts.threads_created, 1);
+	if (!taken_first(st))
+		return;
 	live = __sync_fetch_and_add(&counts.live, 1) + 1;
 	raise_max(&counts.live_peak, live);
 }
@@ -154,7 +162,10 @@ static __always_inline void begin_account(struct task_state *st, u64 now)
 {
 	st->flags = (st->flags & ~(ST_SILENT | ST_CALIB | ST_FRESH)) | ST_COUNTED;
 	st->start_ns = now;
-	st->in_ns = now;
+	if (st->out_ns)		/* asleep, when somebody else renamed it or moved its group */
+		st->out_ns = now;
+	else
+		st->in_ns = now;
 	st->calls = 0;
 	st->futex_calls = 0;
 	st->futex_at_end = 0;
@@ -163,6 +174,8 @@ static __always_inline void begin_account(struct task_state *st, u64 now)
 	st->runnable_ns = 0;
 	st->blocked_ns = 0;
 	st->enter_off = 0;
+	st->enter_blocked = 0;
+	st->enter_voluntary = 0;
 	st->voluntary = 0;
 	st->involuntary = 0;
 	raise_max(&counts.live_peak, counts.live);
@@ -186,7 +199,8 @@ int BPF_PROG(execed, struct task_struct *task)
 		st->tid = task_tid(task);
 		st->flags = ST_FRESH | ST_PROCESS | ST_COUNTED;
 		st->start_ns = st->in_ns = bpf_ktime_get_ns();
-		__sync_fetch_and_add(&counts.live, 1);
+		if (taken_first(st))
+			__sync_fetch_and_add(&counts.live, 1);
 	}
 	now = bpf_ktime_get_ns();
 	old = st->space;
@@ -262,6 +276,8 @@ static __always_inline struct task_state *take_up(struct task_struct *task, u32 
 		count_loss(&counts.map_full);
 		return NULL;
 	}
+	if (!taken_first(st))
+		return NULL;
 	now = bpf_ktime_get_ns();
 	st->tid = task_tid(task);
 	st->tgid = leader ? task_tid(leader) : st->tid;
@@ -272,9 +288,14 @@ static __always_inline struct task_state *take_up(struct task_struct *task, u32 
 	if (leader && leader != task)
 		ls = state_of(leader);
 	st->space = ls ? ls->space : new_space();
-	/* A leader may be dead while its threads run: it lends them its number only. */
-	if (task->exit_state)
+	/*
+	 * A leader may be dead while its threads run: it lends them its number only.
+	 * One that is just dying is not among those alive when it is gone.
+	 */
+	if (task->exit_state) {
+		st->flags |= ST_GONE;
 		return NULL;
+	}
 	if (task->__state)
 		note_call_in_flight(st, task, now);
 	__sync_fetch_and_add(&counts.live, 1);
@@ -383,15 +404,18 @@ int dump_tasks(struct bpf_iter__task *ctx)
 static __always_inline void refilter(struct task_struct *task, bool matches)
 {
 	struct task_state *st = state_of(task);
+	u64 now = bpf_ktime_get_ns();
 
 	if (!st) {
 		if (matches && !cfg.targets_only)
 			take_up(task, 0);
 	} else if (!(st->flags & ST_WAIT_EXEC)) {
-		if (!matches)
+		if (!matches) {
 			st->flags |= ST_MUTED;
-		else if (st->flags & ST_MUTED)
-			begin_account(st, bpf_ktime_get_ns());
+		} else if (st->flags & ST_MUTED) {
+			begin_account(st, now);
+			st->enter_ns = now;	/* of a call in flight */
+		}
 	}
 }
 

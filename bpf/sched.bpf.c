@@ -42,6 +42,8 @@ static __always_inline void thread_ended(struct task_state *st, struct task_stru
 	struct live_thread *e;
 	void *ring;
 
+	if (st->flags & ST_GONE)
+		return;
 	if (!(st->flags & ST_SILENT)) {
 		if (st->in_call == 1) {
 			count_never_returned(st, now);
@@ -84,6 +86,7 @@ static __always_inline void note_wait(struct task_state *st, struct task_struct 
 
 	st->class = CALL_PLAIN;
 	st->block_nr = LIVE_NR_OTHER;
+	st->waker = 0;
 	st->flags &= ~(ST_WAITING | ST_JOIN);
 	if ((long)regs->ax != AX_IN_CALL || task->thread_info.status & 2)
 		return;
@@ -164,10 +167,11 @@ static __always_inline void unblocked(struct task_state *st, struct task_struct 
 		}
 	}
 	if (!cfg.exact) {
+		u64 addr = st->flags & ST_WAITING ? st->fx_addr : 0;
+
 		waited(st, task, ns, now);
 		if (cfg.timeline && ns >= cfg.slice_min_ns)
-			emit_slice(st, SLICE_BLOCKED, st->out_ns, ns, nr, st->fx_addr, 0,
-				   st->waker);
+			emit_slice(st, SLICE_BLOCKED, st->out_ns, ns, nr, addr, 0, st->waker);
 	}
 }
 
@@ -188,9 +192,9 @@ static __always_inline void switch_in(struct task_state *st, struct task_struct 
 		st->stage_ns[STAGE_WAKEUP] = now - st->created_ns;
 		ran_late(st, now - st->created_ns, row);
 	}
-	if (row && st->cpu != cpu)
+	if (row && st->cpu && st->cpu != cpu + 1)
 		row->migrations++;
-	st->cpu = cpu;
+	st->cpu = cpu + 1;
 	st->in_ns = now;
 	st->out_ns = 0;
 	st->flags &= ~ST_BLOCKED;

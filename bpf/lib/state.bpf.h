@@ -38,6 +38,7 @@ struct live_self self __weak = {};	/* by learn_self, once loaded */
 #define ST_WAITING	2048	/* in a futex wait */
 #define ST_MUTED	4096	/* followed, but a filter leaves it out for now */
 #define ST_COUNTED	8192	/* something of it was counted */
+#define ST_GONE		16384	/* had ended when it was found */
 #define ST_SILENT	(ST_WAIT_EXEC | ST_MUTED)
 
 /* One end of a pipe that a call works on; .kind 0: none. */
@@ -68,8 +69,8 @@ struct task_state {
 	u64 in_ns, out_ns, wake_ns;
 	u64 oncpu_ns, runnable_ns, blocked_ns, voluntary, involuntary;
 	u16 block_nr;
-	u16 cpu;
-	u32 pad;
+	u16 cpu;		/* 1 + the last one; 0: not known */
+	u32 taken;		/* by whoever found it first */
 	/* life */
 	u64 start_ns, created_ns, first_run_ns, first_user_ns, prep_ns, mask_ns;
 	u64 stage_ns[LIVE_STAGES];

@@ -81,9 +81,10 @@ def attach_lasts_from_its_start():
     loop = start(["sh", "-c", "while :; do sleep 0.3; done"])
     r = run([TRACER, "attach", "-q", "-d", "1", "--json", str(loop.pid)]).ok()
     s = json.loads(r.out)
-    check(s["duration_ns"] >= 1000000000, f"lasted {s['duration_ns']} ns of a second")
+    between(s["duration_ns"], 1000000000, 1500000000, "a trace of a second")
     starts = sorted(t["start_ns"] for t in s["threads"]["by_thread"])
-    equal(starts.count(0), 0 if starts[0] else 1, "threads that all began at the start")
+    equal(starts[0], 0, "start of the one that ran already")
+    check(starts[1] > 0, f"all began at the start of the trace: {starts}")
 
 
 @test

@@ -53,7 +53,6 @@ static int live_init(struct live *l, const struct live_setup *setup, struct err 
 	l->mode = setup->mode;
 	l->collect = setup->collect;
 	l->timeline = setup->timeline;
-	l->opened_ns = clock_mono_ns();
 	l->ncpus = libbpf_num_possible_cpus();
 	if (l->ncpus < 1)
 		return err_sys(err, -l->ncpus, "cannot count the CPUs");
@@ -101,7 +100,9 @@ void live_free(struct live *l)
 
 int live_target(struct live *l, pid_t pid, bool own, struct err *err)
 {
-	if (!own)
+	if (own)
+		l->own = pid;
+	else
 		live_routine_look(l, pid);
 	return live_target_put(l, (uint32_t)pid, own, err);
 }
@@ -135,13 +136,13 @@ long live_start(struct live *l, struct err *err)
 {
 	if (find_threads(l, err))
 		return -err->code;
-	if (!l->started_ns) {
-		/* Refused without the privilege; then losses are likelier, and shown. */
+	/* Refused without the privilege; then losses are likelier, and shown. */
+	if (!l->started_ns)
 		(void)setpriority(PRIO_PROCESS, 0, CONSUMER_NICE);
-		l->started_ns = clock_mono_ns();
-		l->started_real_ns = clock_real_ns();
-		l->cpu_at_start_ns = clock_process_cpu_ns();
-	}
+	/* Anew each time: what was traced before was the tracer's own, for measuring. */
+	l->started_ns = clock_mono_ns();
+	l->started_real_ns = clock_real_ns();
+	l->cpu_at_start_ns = clock_process_cpu_ns();
 	return (long)live_threads(l);
 }
 

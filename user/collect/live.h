@@ -60,7 +60,7 @@ int live_target(struct live *l, pid_t pid, bool own, struct err *err);
 void live_command(struct live *l, const char *command);
 /*
  * Finds the targets' threads; from here on they are traced. Returns their
- * number. May be called again after further live_target().
+ * number. Called again after further live_target(), the trace begins anew.
  */
 long live_start(struct live *l, struct err *err);
 

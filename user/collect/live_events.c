@@ -233,8 +233,8 @@ static void exec_came(struct live *l, const struct live_exec *e)
 	if (space)
 		space->tgid = (pid_t)e->tgid;
 	who_is(l, e->head.tid, e->tgid, UINT32_MAX, e->comm);
-	if (!l->first_exec_ns)
-		l->first_exec_ns = e->head.ts;
+	if (!l->command_ns && (pid_t)e->tgid == l->own)
+		l->command_ns = e->head.ts;
 }
 
 static uint64_t next_random(struct live *l)

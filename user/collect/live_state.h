@@ -64,7 +64,9 @@ struct live {
 	bool detached;
 	const char *way;		/* taken by the system call collector */
 	int ncpus;			/* possible CPUs: values of a per-CPU map */
-	uint64_t opened_ns, started_ns, stopped_ns, first_exec_ns, last_exit_ns;
+	pid_t own;			/* the tracer's own child, and then run's command */
+	uint64_t started_ns, stopped_ns;
+	uint64_t command_ns, last_exit_ns;	/* the command's exec; 0: none */
 	uint64_t started_real_ns, cpu_at_start_ns;
 
 	struct live_routines *routines;	/* NULL: not asked for */

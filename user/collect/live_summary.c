@@ -121,14 +121,14 @@ static void drop_unasked(struct summary *s)
 
 int live_summary(struct live *l, struct summary *s, struct err *err)
 {
-	uint64_t begin = l->first_exec_ns ? l->first_exec_ns : l->started_ns;
+	uint64_t begin = l->command_ns ? l->command_ns : l->started_ns;
 	uint64_t end = l->stopped_ns;
 	int r = 0;
 
 	s->mode = l->mode;
 	s->collected = l->collect;
 	/* A run ends with its last thread, not when we noticed. */
-	if (l->first_exec_ns && !l->still_running && l->last_exit_ns > begin)
+	if (l->command_ns && !l->still_running && l->last_exit_ns > begin)
 		end = l->last_exit_ns;
 	s->duration_ns = end > begin ? end - begin : 0;
 	s->started_realtime_ns = l->started_real_ns + (begin - l->started_ns);
