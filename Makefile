@@ -297,7 +297,7 @@ $(B)/completion/tracer.fish: $(EXE)
 	@mkdir -p $(@D)
 	$(Q)$(EXE) __completion fish >$@
 
-DOCS := $(wildcard README.md LICENSE docs/*.md)
+DOCS := $(wildcard README.md CONTRIBUTING.md LICENSE docs/*.md)
 FORMATS := $(wildcard docs/formats/*.md)
 
 # No file capability is set: see README.md, "Who may use it".
