@@ -275,6 +275,16 @@ def hang_up_ends_attach():
 
 
 @test
+def nohup_outlasts_a_hang_up():
+    w = start(["sleep", "60"])
+    a = Attach("-q", str(w.pid), prefix=("nohup",))
+    os.kill(a.proc.pid, signal.SIGHUP)
+    time.sleep(0.3)
+    check(a.proc.poll() is None, "a hang-up that is ignored ended attach")
+    check(a.stop().json["duration_ns"] >= 300000000, "attach had detached")
+
+
+@test
 def signals_to_the_command_are_its_own():
     for sig in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGINT):
         p = start([TRACER, "run", "-q", "--", "sleep", "30"], stdout=PIPE, stderr=PIPE)

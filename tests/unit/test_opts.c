@@ -250,6 +250,8 @@ static void values(void **state)
 		{ cli_value_duration, "18446744073", 0, 18446744073000000000ull },
 		{ cli_value_duration, "18446744074", -ERANGE, 0 },
 		{ cli_value_duration, "5124096h", -ERANGE, 0 },
+		{ cli_value_duration, "0", -EINVAL, 0 },
+		{ cli_value_duration, "0.0000000001", -EINVAL, 0 },
 		{ cli_value_duration, "1.", -EINVAL, 0 },
 		{ cli_value_duration, ".5", -EINVAL, 0 },
 		{ cli_value_duration, "5 s", -EINVAL, 0 },

@@ -111,6 +111,8 @@ int cli_value_duration(const char *s, uint64_t *out_ns)
 			(unsigned __int128)billionths * units[i].ns / 1000000000;
 		if (total > UINT64_MAX)
 			return -ERANGE;
+		if (!total)
+			return -EINVAL;
 		*out_ns = (uint64_t)total;
 		return 0;
 	}

@@ -11,7 +11,7 @@
 
 /* Bytes: digits, then K, M, G or T (powers of 1024; "KiB", "kb" and "B" too). */
 int cli_value_size(const char *s, uint64_t *out);
-/* Nanoseconds: a decimal number, then ns, us, ms, s (also when absent), m or h. */
+/* Nanoseconds, at least one: a decimal number, then ns, us, ms, s (also when absent), m or h. */
 int cli_value_duration(const char *s, uint64_t *out_ns);
 /* Digits alone: no sign, no blanks. */
 int cli_value_uint(const char *s, uint64_t *out);

@@ -134,6 +134,14 @@ static int watch_fd(struct session *s, int fd, uint32_t what, struct err *err)
 	return 0;
 }
 
+/* Under nohup a hang-up is nothing; blocked, it would be told although it is ignored. */
+static bool is_ignored(int signal_number)
+{
+	struct sigaction now;
+
+	return !sigaction(signal_number, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
 int session_watch(struct session *s, int fd, struct err *err)
 {
 	sigset_t set;
@@ -141,7 +149,8 @@ int session_watch(struct session *s, int fd, struct err *err)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	if (!is_ignored(SIGHUP))
+		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &set, &s->old_mask);
 	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

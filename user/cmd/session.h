@@ -34,7 +34,7 @@ enum session_event { SESSION_NOTHING, SESSION_CHILD, SESSION_INTERRUPT, SESSION_
 int session_init(struct session *s, const struct live_opts *opts, int default_fd, struct err *err);
 /* Opens the trace; @targets_only: comm and cgroup narrow what is targeted. */
 int session_open(struct session *s, bool targets_only, struct err *err);
-/* From here on INT, TERM, HUP and QUIT are told by session_wait; @fd is watched too. */
+/* From here on INT, TERM, QUIT and, unless ignored, HUP are told by session_wait; and @fd. */
 int session_watch(struct session *s, int fd, struct err *err);
 /* Takes in events for at most @timeout_ms; what happened, or -errno. */
 int session_wait(struct session *s, int timeout_ms);
