@@ -150,6 +150,7 @@ def threads_of_an_attached_process():
     p.stdin.write(b"\n")
     p.stdin.flush()
     equal(p.stdout.readline(), b"done\n", "python")
+    wait_for("the threads to end", lambda: len(os.listdir(f"/proc/{p.pid}/task")) == 1)
     s = a.stop().json
     check_summary(s, run=False)
     equal(s["threads"]["created"], 9, "threads.created")
@@ -196,16 +197,35 @@ def what_cannot_be_timed_is_counted():
     contains(r.err, "10 threads not timed", "the table")
 
 
-@test
-def another_c_library_is_found_when_it_is_mapped():
-    n = 400
+def copy_libc(d):
+    """Another C library: the same in other files. Its loader's path."""
     with open("/proc/self/maps", encoding="ascii") as f:
         libc = {l.split()[-1] for l in f if l.split()[-1].endswith("/libc.so.6")}
     if not libc:
         raise Skip("the C library is not glibc")
+    loader = "ld-linux-x86-64.so.2"
+    for name in ("libc.so.6", loader):
+        shutil.copy(os.path.join(os.path.dirname(min(libc)), name), os.path.join(d, name))
+    os.chmod(d, 0o755)
+    return os.path.join(d, loader)
+
+
+@test
+def a_loader_of_its_own_is_timed_from_its_first_thread():
+    need("cc")
     with scratch() as d:
-        shutil.copy(libc.pop(), os.path.join(d, "libc.so.6"))
-        os.chmod(d, 0o755)
+        loader, path = copy_libc(d), os.path.join(d, "start_routines")
+        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", SRC, "-o", path, "-pthread",
+                        f"-Wl,--dynamic-linker={loader},-rpath={d}"], check=True)
+        s = trace([path, "5", "3", "2"], *OPTION).json
+    equal(timed(s), 10, "timed")
+
+
+@test
+def another_c_library_is_found_when_it_is_mapped():
+    n = 4000
+    with scratch() as d:
+        copy_libc(d)
         s = trace(["env", f"LD_LIBRARY_PATH={d}", workload("start_routines"), n, 0, 0],
                   *OPTION).json
     # Those of the first milliseconds are not timed, and are counted.
