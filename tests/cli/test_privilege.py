@@ -14,6 +14,13 @@ from harness import (PIPE, TRACER, Skip, bpf_held, check, contains, equal, finis
                      main, need, run, scratch, start, test, wait_gone, workload)
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+HALF_ROOT = """
+import os, time
+os.setresuid(65534, -1, -1)
+open("/proc/self/comm", "w").write("half_root")
+while True:
+    time.sleep(0.01)
+"""
 CAPS = [*NOBODY, "--inh-caps=+bpf,+perfmon", "--ambient-caps=+bpf,+perfmon"]
 
 
@@ -109,6 +116,16 @@ def whole_system_needs_root():
     r.ok()
     names = {t["comm"] for t in json.loads(r.out)["threads"]["by_thread"]}
     check("python3" not in names, f"processes of root were shown: {sorted(names)[:20]}")
+
+
+@test
+def root_with_another_real_id_is_still_root():
+    half = start([sys.executable, "-c", HALF_ROOT])
+    time.sleep(0.5)
+    r = run([*CAPS, TRACER, "attach", "-q", "--json", "--comm", "^half_root$", "-d", "300ms"],
+            timeout=20).ok()
+    check(half.poll() is None, "it ended too early")
+    equal(json.loads(r.out)["threads"]["by_thread"], [], "processes whose effective user is root")
 
 
 @test
