@@ -34,10 +34,13 @@ int routine_begins(struct pt_regs *ctx)
 
 	if (!st)
 		return 0;
-	/* Without sys_exit (wait mode) the stage before is the one that ends on a CPU. */
+	/*
+	 * The stage before ends on a CPU without sys_exit (wait mode); the kernel
+	 * may also have left out the switch to it, and then this one has that too.
+	 */
 	before = st->first_user_ns ? st->first_user_ns + st->stage_ns[STAGE_SETUP] :
-				     st->first_run_ns;
-	if ((st->flags & ST_CREATED) && before && now > before)
+		 st->first_run_ns ? st->first_run_ns : st->created_ns;
+	if ((st->flags & ST_CREATED) && now > before)
 		st->stage_ns[STAGE_ROUTINE] = now - before;
 	bpf_probe_read_user(&addr, sizeof(addr),
 			    (void *)(field ? task->thread.fsbase + field : ctx->di));

@@ -45,7 +45,7 @@ def routine_programs(held):
 @test
 def every_thread_of_every_routine_is_timed():
     a, b, c = 41, 23, 7
-    s = trace_work("start_routines", a, b, c, opts=OPTION).json
+    s = trace_work("start_routines", a, b, c, 3000, opts=OPTION).json
     check_summary(s)
     lossless(s)
     equal(s["threads"]["created"], a + b + c, "threads.created")
@@ -124,7 +124,7 @@ def other_collectors_do_not_time_it():
 @test
 def wait_mode_times_it_too():
     a, b = 17, 5
-    s = trace_work("start_routines", a, b, opts=[*OPTION, "--mode", "wait"]).json
+    s = trace_work("start_routines", a, b, 0, 5000, opts=[*OPTION, "--mode", "wait"]).json
     check_summary(s)
     equal(timed(s), a + b, "timed")
     equal(by_symbol(s), {"routine_a": a, "routine_b": b}, "routines")
@@ -172,7 +172,8 @@ def built_static(d):
 def a_static_program_is_timed_from_its_first_thread():
     with scratch() as d:
         path = built_static(d)
-        s = trace([path, "5", "3", "2"], *OPTION).json
+        # Names are looked up while it runs: it takes its time.
+        s = trace([path, "5", "3", "2", "20000"], *OPTION).json
         equal(timed(s), 10, "timed")
         equal(by_symbol(s), {"routine_a": 5, "routine_b": 3, "routine_c": 2}, "routines")
         # The same by the search path.
@@ -234,15 +235,16 @@ def another_c_library_is_found_when_it_is_mapped():
 
 @test
 def tables_name_the_routines():
-    r = run([TRACER, "run", *OPTION, "--threads", "--", workload("start_routines"), "6", "4", "0"],
-            env=clean_env(COLUMNS="140"))
+    r = run([TRACER, "run", *OPTION, "--threads", "--", workload("start_routines"), "6", "4", "0",
+             "9000"], env=clean_env(COLUMNS="140"))
     text = " ".join(r.ok().err.split())
     contains(text, "routine_a ×6", "threads of routine_a")
     contains(text, "routine_b ×4", "threads of routine_b")
     contains(text, "to a thread's start", "the cost")
     contains(text, "start_routines in routine_a", "a thread's row")
     check("not timed" not in text, "all were timed")
-    r = run([TRACER, "run", *OPTION, "--csv", "--", workload("start_routines"), "6", "4", "0"])
+    r = run([TRACER, "run", *OPTION, "--csv", "--", workload("start_routines"), "6", "4", "0",
+             "9000"])
     rows = r.ok().err.split("# table threads\n")[1].split("\n\n")[0].split("\n")
     equal(rows[0].split(",")[-2:], ["routine_ns", "routine"], "columns")
     equal(sum(x.endswith(",routine_a") for x in rows), 6, "rows of routine_a")

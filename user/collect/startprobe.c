@@ -98,10 +98,13 @@ static int reopen(int path_fd)
 	return fd;
 }
 
+/* Below @root, as the process that has it for its root would; AT_FDCWD: our own. */
 static int open_in(int root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
 
+	if (root == AT_FDCWD)
+		return reopen(open(path, O_PATH | O_CLOEXEC));
 	return reopen((int)syscall(SYS_openat2, root, path, &how, sizeof(how)));
 }
 
@@ -113,16 +116,21 @@ static void probe_opened(struct startprobe *q, int fd)
 	close(fd);
 }
 
-/* The C library lies beside the dynamic linker, and is mapped after it. */
+/*
+ * The C library lies beside the dynamic linker, and is mapped after it. Threads
+ * have been in it since glibc 2.34.
+ */
 static void probe_beside(struct startprobe *q, int root, const char *linker)
 {
-	char path[4096];
+	static const char *const names[] = { "libc.so.6", "libpthread.so.0" };
 	const char *slash = strrchr(linker, '/');
+	char path[4096];
+	size_t i;
 
-	if (!slash || slash - linker > (ptrdiff_t)sizeof(path) - 16)
-		return;
-	snprintf(path, sizeof(path), "%.*s/libc.so.6", (int)(slash - linker), linker);
-	probe_opened(q, open_in(root, path));
+	for (i = 0; slash && i < sizeof(names) / sizeof(names[0]); i++)
+		if (snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - linker), linker,
+			     names[i]) < (int)sizeof(path))
+			probe_opened(q, open_in(root, path));
 }
 
 /* ---- a process ---- */
