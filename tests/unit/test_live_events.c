@@ -181,6 +181,24 @@ static void waits_at_the_end_are_kept(void **state)
 	assert_int_equal(live.still_running, 1);
 }
 
+static void waits_of_many_processes_are_bounded(void **state)
+{
+	struct live_thread e = {
+		.head = { EV_THREAD, sizeof(e), 5, 900 }, .tgid = 5,
+		.flags = THREAD_IN_CALL | THREAD_ENDED, .end_ns = 900, .call_enter_ns = 400,
+		.call_addr = 0x2000,
+	};
+
+	(void)state;
+	for (e.space = 1; e.space <= LIVE_WAITS + 7; e.space++)
+		send(&e);
+	assert_int_equal(map_count(live.waiting), LIVE_WAITS);
+	assert_int_equal(live.waits_lost, 7);
+	e.space = 1;	/* one that is known is still counted */
+	send(&e);
+	assert_int_equal(live.waits_lost, 7);
+}
+
 static void rows_past_the_cap_are_counted(void **state)
 {
 	uint32_t i;
@@ -214,6 +232,7 @@ static void stacks_kept_are_bounded(void **state)
 		send(&e);
 	}
 	assert_int_equal(live.nsample, LIVE_SAMPLES);
+	assert_true(map_count(live.reservoirs) <= LIVE_SAMPLES);
 }
 
 int main(void)
@@ -230,6 +249,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_never_counted_leaves_no_row, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_without_an_end_is_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(waits_at_the_end_are_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(waits_of_many_processes_are_bounded, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(rows_past_the_cap_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(stacks_kept_are_bounded, setup, teardown),
 	};

@@ -363,6 +363,20 @@ static void test_cxx(void **state)
 	sym_free(s);
 }
 
+/* A trace of a build server that runs for days. */
+static void test_many_spaces(void **state)
+{
+	struct sym *s = new_sym();
+	uint32_t i;
+
+	(void)state;
+	for (i = 1; i <= 4096; i++)
+		assert_int_equal(sym_snapshot(s, i, getpid()), 0);
+	assert_int_equal(sym_snapshot(s, i, getpid()), -ENOSPC);
+	assert_int_equal(sym_snapshot(s, 1, getpid()), 0);
+	sym_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +394,7 @@ int main(void)
 		cmocka_unit_test(test_unmapped),
 		cmocka_unit_test(test_perf_map),
 		cmocka_unit_test(test_cxx),
+		cmocka_unit_test(test_many_spaces),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

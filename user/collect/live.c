@@ -24,12 +24,11 @@ int live_init_tables(struct live *l)
 {
 	l->rng = 0x9e3779b97f4a7c15;
 	l->who = map_new(sizeof(uint32_t), sizeof(struct live_who));
-	l->spaces = map_new(sizeof(uint32_t), sizeof(struct live_space));
 	l->reservoirs = map_new(sizeof(struct live_futex_key), sizeof(struct live_reservoir));
 	l->waiting = map_new(sizeof(struct live_futex_key), sizeof(struct live_pending));
 	l->joined = map_new(sizeof(uint32_t), sizeof(struct live_joined));
 	l->joins = map_new(sizeof(struct live_edge_key), sizeof(uint64_t));
-	if (!l->who || !l->spaces || !l->reservoirs || !l->waiting || !l->joined || !l->joins)
+	if (!l->who || !l->reservoirs || !l->waiting || !l->joined || !l->joins)
 		return -ENOMEM;
 	return 0;
 }
@@ -37,7 +36,6 @@ int live_init_tables(struct live *l)
 void live_release_tables(struct live *l)
 {
 	map_free(l->who);
-	map_free(l->spaces);
 	map_free(l->reservoirs);
 	map_free(l->waiting);
 	map_free(l->joined);

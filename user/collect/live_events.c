@@ -68,12 +68,16 @@ static void who_is(struct live *l, uint32_t tid, uint32_t tgid, uint32_t row,
 static void note_pending(struct live *l, const struct live_thread *e)
 {
 	struct live_futex_key key = { .addr = e->call_addr, .space = e->space };
-	struct live_pending *p = map_put(l->waiting, &key);
+	struct live_pending *p = map_count(l->waiting) < LIVE_WAITS ? map_put(l->waiting, &key) :
+								      map_get(l->waiting, &key);
 	uint64_t end = e->end_ns ? e->end_ns : e->head.ts;
 
-	if (!p)
+	if (!p) {
+		l->waits_lost++;
 		return;
+	}
 	p->count++;
+	p->tgid = (pid_t)e->tgid;
 	if (end > e->call_enter_ns)
 		p->wait_ns += end - e->call_enter_ns;
 }
@@ -171,7 +175,6 @@ static void take_join(struct live *l, const struct live_thread *e, struct sum_th
 
 void live_thread_event(struct live *l, const struct live_thread *e)
 {
-	struct live_space *space;
 	struct sum_thread *t;
 	uint64_t cost = 0;
 	uint32_t routine;
@@ -189,9 +192,6 @@ void live_thread_event(struct live *l, const struct live_thread *e)
 		l->last_exit_ns = e->head.ts;
 	if ((e->flags & THREAD_IN_CALL) && e->call_addr)
 		note_pending(l, e);
-	space = map_put(l->spaces, &e->space);
-	if (space)
-		space->tgid = (pid_t)e->tgid;
 	for (i = 0; i < LIVE_STAGES; i++)
 		cost += e->stage_ns[i];
 	t = thread_row(l);
@@ -225,13 +225,6 @@ void live_thread_event(struct live *l, const struct live_thread *e)
 
 static void exec_came(struct live *l, const struct live_exec *e)
 {
-	struct live_space *old = map_put(l->spaces, &e->old_space), *space;
-
-	if (old && !old->tgid)
-		old->tgid = (pid_t)e->tgid;
-	space = map_put(l->spaces, &e->space);
-	if (space)
-		space->tgid = (pid_t)e->tgid;
 	who_is(l, e->head.tid, e->tgid, UINT32_MAX, e->comm);
 	if (!l->command_ns && (pid_t)e->tgid == l->own)
 		l->command_ns = e->head.ts;
@@ -247,7 +240,8 @@ static uint64_t next_random(struct live *l)
 
 struct live_sample *live_sample_slot(struct live *l, const struct live_futex_key *key)
 {
-	struct live_reservoir *r = map_put(l->reservoirs, key);
+	struct live_reservoir *r = l->nsample < LIVE_SAMPLES ? map_put(l->reservoirs, key) :
+							       map_get(l->reservoirs, key);
 	uint64_t at;
 
 	if (!l->sample)
@@ -263,17 +257,22 @@ struct live_sample *live_sample_slot(struct live *l, const struct live_futex_key
 	return at < r->kept ? &l->sample[r->slot[at]] : NULL;
 }
 
+int live_snapshot(struct live *l, uint32_t space, pid_t tgid)
+{
+	int r = sym_snapshot(l->sym, space, tgid);
+
+	if (r == -ENOSPC)
+		l->stacks_lost++;
+	return r;
+}
+
 static void stack_came(struct live *l, const struct live_stack *e)
 {
 	struct live_futex_key key = { .addr = e->addr, .space = e->space };
-	struct live_space *space = map_put(l->spaces, &e->space);
 	struct live_sample *s;
 
-	if (!space)
-		return;
-	space->tgid = (pid_t)e->tgid;
-	if (l->sym && !sym_snapshot(l->sym, e->space, (pid_t)e->tgid))
-		space->snapshot = true;
+	if (l->sym)
+		live_snapshot(l, e->space, (pid_t)e->tgid);
 	if (!e->bytes || e->woke)
 		return;
 	s = live_sample_slot(l, &key);

@@ -224,12 +224,8 @@ static int add_pending(struct futex_fill *f)
 
 		if (!lock)
 			return -ENOMEM;
-		if (!lock->tgid) {
-			const struct live_futex_key *k = key;
-			const struct live_space *sp = map_get(f->l->spaces, &k->space);
-
-			lock->tgid = sp ? sp->tgid : 0;
-		}
+		if (!lock->tgid)
+			lock->tgid = p->tgid;
 		lock->waits += p->count;
 		lock->blocked += p->count;
 		lock->wait.sum += p->wait_ns;

@@ -75,18 +75,6 @@ void live_routine_command(struct live *l, const char *command)
 
 /* ---- events ---- */
 
-/* For the names, which are looked up when the process may have gone. */
-static void snapshot(struct live *l, uint32_t number, pid_t tgid)
-{
-	struct live_space *space = map_put(l->spaces, &number);
-
-	if (!space)
-		return;
-	space->tgid = tgid;
-	if (!sym_snapshot(l->sym, number, tgid))
-		space->snapshot = true;
-}
-
 static uint32_t number_of(struct live *l, const struct live_routine *e)
 {
 	struct live_routines *q = l->routines;
@@ -102,7 +90,7 @@ static uint32_t number_of(struct live *l, const struct live_routine *e)
 		return 0;
 	q->row[q->nrow++] = key;
 	*n = q->nrow;
-	snapshot(l, e->space, (pid_t)e->tgid);
+	live_snapshot(l, e->space, (pid_t)e->tgid);
 	return q->nrow;
 }
 
@@ -135,7 +123,7 @@ void live_routine_event(struct live *l, const struct live_head *head)
 		   !map_get(l->routines->spaces, &birth->space)) {
 		/* By now its libraries are mapped. */
 		live_routine_look(l, (pid_t)birth->tgid);
-		snapshot(l, birth->space, (pid_t)birth->tgid);
+		live_snapshot(l, birth->space, (pid_t)birth->tgid);
 		(void)map_put(l->routines->spaces, &birth->space);
 	}
 }

@@ -14,13 +14,10 @@ static char *copy(const char *s)
 
 static void name_lock(struct live *l, struct sum_lock *lock, const struct live_futex_key *key)
 {
-	const struct live_space *space = map_get(l->spaces, &key->space);
 	struct sym_name name;
 	char text[512];
 
-	if (lock->symbol || !space || !space->snapshot)
-		return;
-	if (sym_data(l->sym, key->space, key->addr, &name))
+	if (lock->symbol || sym_data(l->sym, key->space, key->addr, &name))
 		return;
 	sym_name_format(&name, text, sizeof(text));
 	lock->symbol = copy(text);

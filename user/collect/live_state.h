@@ -20,6 +20,7 @@ struct bpf_link;
 #define LIVE_JOIN_EDGES 4096	/* most joins whose ended thread is named */
 #define LIVE_SAMPLES 1024	/* most stacks kept, over all locks */
 #define LIVE_SAMPLES_LOCK 16	/* most stacks kept of one lock */
+#define LIVE_WAITS 32768	/* most locks with waits that never came back: as BPF's map */
 
 /* Who a thread id was, the latest to have it. */
 struct live_who {
@@ -30,12 +31,6 @@ struct live_who {
 
 /* A join that came before its thread's end. */
 struct live_joined { uint64_t woken_ns, latency_ns; };
-
-/* An address space: the process in it. */
-struct live_space {
-	pid_t tgid;
-	bool snapshot;		/* sym knows it */
-};
 
 /* Stacks kept of one lock: a uniform choice of those that came. */
 struct live_reservoir {
@@ -77,7 +72,6 @@ struct live {
 	struct hist cost, lifetime, stage[SUM_STAGES];
 	uint64_t oncpu_ns, runnable_ns, blocked_ns, voluntary, involuntary;
 	struct map *who;		/* tid → struct live_who */
-	struct map *spaces;		/* number → struct live_space */
 	struct map *reservoirs;		/* struct live_futex_key → struct live_reservoir */
 	struct map *joined;		/* thread id → struct live_joined */
 	struct map *joins;		/* struct live_edge_key → uint64_t, times */
@@ -86,14 +80,17 @@ struct live {
 	size_t nsample;
 	uint64_t rng;
 
-	uint64_t events, unknown, stacks_lost;
+	uint64_t events, unknown, stacks_lost, waits_lost;
 	bool has_cost;
 	struct cost bare, traced;
 	uint64_t still_running;
 };
 
 /* A wait that had not come back when the trace ended. */
-struct live_pending { uint64_t count, wait_ns; };
+struct live_pending {
+	uint64_t count, wait_ns;
+	pid_t tgid;
+};
 
 /* live.c: what live_batch fills, without any BPF */
 int live_init_tables(struct live *l);
@@ -114,6 +111,8 @@ int live_iterate(struct live *l, bool dump, struct err *err);
 void live_batch(void *ctx, const struct ring_event *ev, size_t n);
 void live_thread_event(struct live *l, const struct live_thread *e);
 const char *live_comm(const struct live *l, pid_t tid, pid_t *tgid);
+/* For names: what process @tgid maps, asked while it is there; as sym_snapshot. */
+int live_snapshot(struct live *l, uint32_t space, pid_t tgid);
 /* Where the next stack of a lock goes, by reservoir sampling (Vitter's R); NULL: nowhere. */
 struct live_sample *live_sample_slot(struct live *l, const struct live_futex_key *key);
 

@@ -54,15 +54,12 @@ void live_still(struct live *l, const struct live_alive *e)
 	const struct live_thread *t = &e->thread;
 	struct live_futex_key key = { .addr = t->call_addr, .space = t->space };
 	struct live_sample sample, *kept;
-	struct live_space *space;
 
 	live_thread_event(l, t);
 	if ((t->flags & THREAD_CALIB) || !(t->flags & THREAD_IN_CALL) || !t->call_addr || !l->sym)
 		return;
-	space = map_put(l->spaces, &t->space);
-	if (!space || (!space->snapshot && sym_snapshot(l->sym, t->space, (pid_t)t->tgid)))
+	if (live_snapshot(l, t->space, (pid_t)t->tgid))
 		return;
-	space->snapshot = true;
 	sample.bytes = (uint32_t)read_stack((pid_t)t->tgid, e->regs.sp, sample.stack);
 	if (!sample.bytes || !sleeps_there(e))
 		return;

@@ -68,11 +68,9 @@ static void fill_loss(const struct live *l, struct summary *s)
 {
 	const struct live_counts *c = live_counts(l);
 	struct sum_loss *loss = &s->loss;
-	struct sym_stats sym;
 
-	sym_stats(l->sym, &sym);
 	loss->ring_full = c->ring_full;
-	loss->map_full = c->map_full;
+	loss->map_full = c->map_full + l->waits_lost;
 	loss->recursion = live_missed(l);
 	loss->unpaired = c->unpaired;
 	loss->stacks = c->stacks + l->stacks_lost;

@@ -26,6 +26,7 @@
 
 #define MAPS_TEXT_MAX ((size_t)64 << 20)
 #define FILES_MAX 65535u
+#define SPACES_MAX 4096	/* some kilobytes each */
 #define DESCRIPTORS_SPARED 64
 
 struct symsnap_key {
@@ -373,6 +374,8 @@ int sym_snapshot(struct sym *s, uint32_t space, pid_t pid)
 		sp = *known;
 	if (known && !sp.missed && clock_mono_ns() - sp.read_ns < stale_ns)
 		return 0;
+	if (!known && map_count(s->spaces) >= SPACES_MAX)
+		return -ENOSPC;
 	/* On a copy: files that run out make sym_shed_files touch the table. */
 	rc = snapshot(s, &sp, pid);
 	if (rc)
