@@ -56,7 +56,7 @@ static __always_inline void call_enter(struct task_state *st, struct pt_regs *re
 }
 
 /* 512 to 516 are the kernel's own words for a call that a signal broke off. */
-static __always_inline void count_errno(u32 nr, s64 ret)
+__weak __noinline int count_errno(u32 nr, s64 ret)
 {
 	struct live_errno_key key = { .nr = nr, .err = ret > -512 || ret < -516 ? -ret : EINTR };
 	u64 *n = bpf_map_lookup_elem(&errnos, &key), one = 1;
@@ -65,6 +65,7 @@ static __always_inline void count_errno(u32 nr, s64 ret)
 		*n += 1;
 	else if (bpf_map_update_elem(&errnos, &key, &one, BPF_ANY))
 		count_loss(&counts.map_full);
+	return 0;
 }
 
 static __always_inline struct live_call *count_call(struct task_state *st, u32 nr, s64 ret,
@@ -91,11 +92,14 @@ static __always_inline struct live_call *count_call(struct task_state *st, u32 n
  * follows up to the clone, its own before the routine. rt_sigprocmask around
  * clone is known for what it is only when the clone has come.
  */
-static __always_inline void on_the_way(struct task_state *st, struct live_call *call, u32 nr,
-				       u8 class, u64 dur, u64 now)
+__weak __noinline int on_the_way(struct task_state *st, struct live_call *call, u64 dur, u64 now)
 {
 	bool way = false;
+	u8 class;
 
+	if (!st)
+		return 0;
+	class = st->class & 0x3f;
 	if (st->flags & ST_SETUP) {
 		if (class == CALL_SETUP || class == CALL_MASK) {
 			st->stage_ns[STAGE_SETUP] = now - st->first_user_ns;
@@ -104,7 +108,7 @@ static __always_inline void on_the_way(struct task_state *st, struct live_call *
 		if (class != CALL_SETUP)
 			st->flags &= ~ST_SETUP;	/* glibc's last one is rt_sigprocmask */
 	} else if (class == CALL_STACK) {
-		if (nr == NR_MMAP) {
+		if (st->nr == NR_MMAP) {
 			way = st->arg & MAP_STACK;
 			st->prep_ns = way ? dur : 0;
 			st->flags = way ? st->flags | ST_PREP : st->flags & ~ST_PREP;
@@ -123,6 +127,7 @@ static __always_inline void on_the_way(struct task_state *st, struct live_call *
 		call->way++;
 		call->way_ns += dur;
 	}
+	return 0;
 }
 
 static __always_inline void call_return(struct task_state *st, struct pt_regs *regs, s64 ret)
@@ -142,15 +147,17 @@ static __always_inline void call_return(struct task_state *st, struct pt_regs *r
 		call = count_call(st, nr, ret, dur);
 	if (class == CALL_FUTEX || class == CALL_FUTEX2) {
 		if (cfg.collect & LIVE_FUTEX)
-			futex_return(st, regs, ret, dur, now);
+			futex_return(st, ret, dur, now);
 	} else if (class >= CALL_READ && class <= CALL_SENDFILE) {
 		blocked = st->blocked_ns - st->enter_blocked;
 		if (cfg.collect & LIVE_PIPES) {
-			end_moved(&st->in, st, ret, blocked);
-			end_moved(&st->out, st, ret, blocked);
+			if (st->in.kind)
+				end_moved(st, false, ret, blocked);
+			if (st->out.kind)
+				end_moved(st, true, ret, blocked);
 		}
 	} else if (class >= CALL_CLONE && (cfg.collect & LIVE_THREADS)) {
-		on_the_way(st, call, nr, class, dur, now);
+		on_the_way(st, call, dur, now);
 	}
 	if (cfg.timeline && dur >= cfg.slice_min_ns && !(st->flags & ST_CALIB)) {
 		/* The exec that begins an account began before it: slices lie within their life. */

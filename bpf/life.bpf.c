@@ -94,16 +94,21 @@ static __always_inline void spawn_is_no_thread(struct task_state *ps)
 	ps->prep_ns = 0;
 }
 
-/* Run once by the tracer: who is asking? */
+/* Run once by the tracer: who is asking? And what do a pipe and an eventfd look like? */
 SEC("raw_tp")
 int learn_self(void *ctx)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct pid *pid = task->thread_pid;
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	struct pid_namespace *ns = NULL;
+	struct file *file;
 	u32 level;
 
 	self.tgid = task->tgid;
+	file = fd_file_probed(task, self.pipe_fd);
+	self.pipe_sb = (u64)BPF_CORE_READ(file, f_inode, i_sb);
+	file = fd_file_probed(task, self.event_fd);
+	self.event_fops = (u64)BPF_CORE_READ(file, f_op);
 	if (!pid)
 		return 0;
 	level = BPF_CORE_READ(pid, level);
@@ -142,7 +147,7 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 	} else {
 		cs->flags |= ST_PROCESS;
 		cs->tgid = cs->tid;
-		if (child->mm != parent->mm)
+		if (BPF_CORE_READ(child, mm) != BPF_CORE_READ(parent, mm))
 			cs->space = new_space();
 		if (cfg.exact && ps->in_call == 1)
 			cs->stage_ns[STAGE_CLONE] = now - ps->enter_ns;
@@ -251,8 +256,8 @@ static __always_inline void note_call_in_flight(struct task_state *st, struct ta
 	if (class == CALL_FUTEX || (class == CALL_FUTEX2 && nr != 449 && nr != 456))
 		futex_note(st, class, nr, regs);
 	else if (class == CALL_READ || class == CALL_WRITE)
-		end_resolve(class == CALL_READ || !cfg.exact ? &st->in : &st->out, task, regs->di,
-			    class == CALL_WRITE, false);
+		end_resolve(class == CALL_READ || !cfg.exact ? &st->in : &st->out,
+			    fd_file_probed(task, regs->di), class == CALL_WRITE);
 	else if (class < CALL_CLONE)
 		st->class &= 0xc0;
 	if (cfg.exact) {
@@ -263,9 +268,9 @@ static __always_inline void note_call_in_flight(struct task_state *st, struct ta
 }
 
 /* A thread is taken up while it runs. */
-static __always_inline struct task_state *take_up(struct task_struct *task, u32 flags)
+static __always_inline struct task_state *take_up(struct task_struct *task,
+						 struct task_struct *leader, u32 flags)
 {
-	struct task_struct *leader = task->group_leader;
 	struct task_state *st, *ls = NULL;
 	u64 now;
 
@@ -308,7 +313,7 @@ SEC("iter/task")
 int mark_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task, *leader;
-	u32 pid, *flags;
+	u32 pid, *target, flags = 0;
 
 	if (!task || (task->flags & 0x00200000))	/* PF_KTHREAD */
 		return 0;
@@ -316,28 +321,29 @@ int mark_tasks(struct bpf_iter__task *ctx)
 	if (!leader)
 		return 0;
 	pid = task_tid(leader);
-	flags = pid ? bpf_map_lookup_elem(&targets, &pid) : NULL;
-	if (flags) {
+	target = pid ? bpf_map_lookup_elem(&targets, &pid) : NULL;
+	if (target) {
 		if (!in_namespace(task))
 			return 0;
-		if (*flags & LIVE_TARGET_OWN)	/* our own code, perhaps not dumpable */
-			take_up(task, ST_WAIT_EXEC | ST_CALIB);
-		else if (!cfg.uid_filter || uid_matches(task))
-			take_up(task, cfg.filter && !filter_matches(task) ? ST_MUTED : 0);
-	} else if (cfg.filter && !cfg.targets_only && filter_matches(task)) {
-		take_up(task, 0);
+		if (*target & LIVE_TARGET_OWN)	/* our own code, perhaps not dumpable */
+			flags = ST_WAIT_EXEC | ST_CALIB;
+		else if (cfg.uid_filter && !uid_matches(task))
+			return 0;
+		else if (cfg.filter && !filter_matches(task))
+			flags = ST_MUTED;
+	} else if (!cfg.filter || cfg.targets_only || !filter_matches(task)) {
+		return 0;
 	}
+	take_up(task, leader, flags);
 	return 0;
 }
 
 /* A wait that is still on when the trace ends counts for what it has lasted. */
-static __always_inline void still_waits(struct task_state *st, struct task_struct *task, u64 ns)
+static __always_inline void still_waits(struct task_state *st, u64 ns)
 {
 	u8 class = st->class & 0x3f;
 	u32 nr = st->block_nr;
 	struct live_call *call;
-	struct end_ref *ref = st->in.kind ? &st->in : &st->out;
-	struct live_end *end;
 
 	call = bpf_map_lookup_elem(&calls, &nr);
 	if (call) {
@@ -351,14 +357,10 @@ static __always_inline void still_waits(struct task_state *st, struct task_struc
 			hist_count(call->hist, ns);
 		}
 	}
-	if (class < CALL_READ || class > CALL_SENDFILE || !ref->kind ||
-	    (cfg.exact && st->in_call != 1))
+	if (class < CALL_READ || class > CALL_SENDFILE || (cfg.exact && st->in_call != 1))
 		return;
-	end = end_row(ref, st, task);
-	if (end) {
-		end->blocked++;
-		end->blocked_ns += ns;
-	}
+	if (st->in.kind || st->out.kind)
+		end_blocked(st, !st->in.kind, ns);
 }
 
 /* The threads that are still there when the trace ends. */
@@ -382,7 +384,7 @@ int dump_tasks(struct bpf_iter__task *ctx)
 		since = st->out_ns;
 		st->blocked_ns += now - since, st->out_ns = now;
 		if (!(st->flags & ST_SILENT))
-			still_waits(st, task, now - since);
+			still_waits(st, now - since);
 	}
 	fill_thread(&e.thread, st, task, now, false);
 	/* In wait mode calls are not seen, but what blocks is. */
@@ -408,7 +410,7 @@ static __always_inline void refilter(struct task_struct *task, bool matches)
 
 	if (!st) {
 		if (matches && !cfg.targets_only)
-			take_up(task, 0);
+			take_up(task, task->group_leader, 0);
 	} else if (!(st->flags & ST_WAIT_EXEC)) {
 		if (!matches) {
 			st->flags |= ST_MUTED;

@@ -37,13 +37,20 @@ static __always_inline void count_never_returned(struct task_state *st, u64 now)
 	}
 }
 
-static __always_inline void thread_ended(struct task_state *st, struct task_struct *task, u64 now)
+/*
+ * The parts of a switch are global functions: the verifier goes through each
+ * once, not through each way into one after each way out of the other. Who is
+ * switched out is the current task.
+ */
+__weak __noinline int thread_ended(struct task_state *st, u64 now)
 {
 	struct live_thread *e;
 	void *ring;
 
+	if (!st)
+		return 0;
 	if (st->flags & ST_GONE)
-		return;
+		return 0;
 	if (!(st->flags & ST_SILENT)) {
 		if (st->in_call == 1) {
 			count_never_returned(st, now);
@@ -55,31 +62,36 @@ static __always_inline void thread_ended(struct task_state *st, struct task_stru
 							      &counts.threads_exited, 1);
 	}
 	if (RING_RESERVE(ring, e)) {
-		fill_thread(e, st, task, now, true);
+		fill_thread(e, st, bpf_get_current_task_btf(), now, true);
 		ring_submit(ring, e);
 	}
 	__sync_fetch_and_sub(&counts.live, 1);
+	return 0;
 }
 
-static __always_inline void note_futex_wait(struct task_state *st, struct pt_regs *regs, u32 nr,
-					    u8 class, u64 now)
+/* The thread's stack can be read as long as it is the current one. */
+__weak __noinline int sample_wait(struct task_state *st, u64 now)
 {
-	struct live_futex_key key = { .space = st->space };
+	struct live_futex_key key = {};
 	struct live_futex *fx;
+	u32 zero = 0;
+	u64 *last = bpf_map_lookup_elem(&stack_last, &zero);
 
-	futex_note(st, class, nr, regs);
-	if (!(st->flags & ST_WAITING) || !cfg.stacks)
-		return;
-	/* The thread's stack can be read as long as it is the current one. */
+	/* Most waits end here, before the row is looked for. */
+	if (!st || !last || now - *last < SAMPLE_FIRST_NS)
+		return 0;
 	key.addr = st->fx_addr;
+	key.space = st->space;
 	fx = futex_row(&key);
 	if (fx)
-		stack_sample(st, fx, regs, 0, now);
+		stack_sample(st, fx, 0, now);
+	return 0;
 }
 
-/* Wait mode: what a thread blocks in, from its registers. */
-static __always_inline void note_wait(struct task_state *st, struct task_struct *task, u64 now)
+/* Wait mode: what the current thread blocks in, from its registers. */
+static __always_inline void note_wait(struct task_state *st, u64 now)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	u32 nr;
 	u8 class;
@@ -95,45 +107,51 @@ static __always_inline void note_wait(struct task_state *st, struct task_struct 
 	st->block_nr = nr;
 	st->class = class;
 	if (class == CALL_FUTEX || class == CALL_FUTEX2) {
-		if (cfg.collect & LIVE_FUTEX)
-			note_futex_wait(st, regs, nr, class, now);
+		if (!(cfg.collect & LIVE_FUTEX))
+			return;
+		futex_note(st, class, nr, regs);
+		if (cfg.stacks && (st->flags & ST_WAITING))
+			sample_wait(st, now);
 	} else if (class >= CALL_READ && class <= CALL_SENDFILE && (cfg.collect & LIVE_PIPES)) {
-		end_resolve(&st->in, task, regs->di, class == CALL_WRITE, false);
+		end_resolve(&st->in, fd_file_probed(task, regs->di), class == CALL_WRITE);
 	}
 }
 
-/* Wait mode: a wait is over; account for it where it was. */
-static __always_inline void waited(struct task_state *st, struct task_struct *task, u64 ns, u64 now)
+__weak __noinline int futex_unblocked(struct task_state *st, u64 ns, u64 now)
 {
-	struct live_futex_key key = { .addr = st->fx_addr, .space = st->space };
+	struct live_futex_key key = {};
 	struct live_futex *fx;
-	struct live_end *end;
 
+	if (!st)
+		return 0;
+	key.addr = st->fx_addr;
+	key.space = st->space;
+	fx = futex_row(&key);
+	if (!fx)
+		return 0;
+	if (!fx->tgid)
+		fx->tgid = st->tgid;
+	if (st->fx_shared)
+		fx->flags |= FUTEX_IS_SHARED;
+	return futex_waited(st, fx, ns, WAIT_BLOCKED, now);
+}
+
+/* Wait mode: a wait is over; account for it where it was. */
+static __always_inline void waited(struct task_state *st, u64 ns, u64 now)
+{
 	if (st->flags & ST_WAITING) {
 		st->flags &= ~ST_WAITING;
-		fx = futex_row(&key);
-		if (!fx)
-			return;
-		if (!fx->tgid)
-			fx->tgid = st->tgid;
-		if (st->fx_shared)
-			fx->flags |= FUTEX_IS_SHARED;
-		futex_waited(st, fx, NULL, ns, true, now);
+		futex_unblocked(st, ns, now);
 		return;
 	}
 	if (st->class >= CALL_READ && st->class <= CALL_SENDFILE && st->in.kind) {
-		end = end_row(&st->in, st, task);
+		end_blocked(st, false, ns);
 		st->in.kind = 0;
-		if (!end)
-			return;
-		end->blocked++;
-		end->blocked_ns += ns;
 	}
 }
 
 static __always_inline void ran_late(struct task_state *st, u64 runq, struct live_sched *row)
 {
-
 	st->runnable_ns += runq;
 	if (!row)
 		return;
@@ -142,8 +160,7 @@ static __always_inline void ran_late(struct task_state *st, u64 runq, struct liv
 	hist_count(row->hist, runq);
 }
 
-static __always_inline void unblocked(struct task_state *st, struct task_struct *task,
-				      struct live_sched *row, u64 now)
+static __always_inline void unblocked(struct task_state *st, struct live_sched *row, u64 now)
 {
 	u64 woken = st->wake_ns > st->out_ns && st->wake_ns <= now ? st->wake_ns : now;
 	u64 ns = woken - st->out_ns;
@@ -169,22 +186,24 @@ static __always_inline void unblocked(struct task_state *st, struct task_struct 
 	if (!cfg.exact) {
 		u64 addr = st->flags & ST_WAITING ? st->fx_addr : 0;
 
-		waited(st, task, ns, now);
+		waited(st, ns, now);
 		if (cfg.timeline && ns >= cfg.slice_min_ns)
 			emit_slice(st, SLICE_BLOCKED, st->out_ns, ns, nr, addr, 0, st->waker);
 	}
 }
 
-static __always_inline void switch_in(struct task_state *st, struct task_struct *task, u64 now)
+__weak __noinline int switch_in(struct task_state *st, u64 now)
 {
 	u32 zero = 0, cpu = bpf_get_smp_processor_id();
 	struct live_sched *row = NULL;
 
+	if (!st)
+		return 0;
 	if (!(st->flags & ST_SILENT))
 		row = bpf_map_lookup_elem(&sched, &zero);
 	if (st->out_ns) {
 		if (st->flags & ST_BLOCKED)
-			unblocked(st, task, row, now);
+			unblocked(st, row, now);
 		else
 			ran_late(st, now - st->out_ns, row);
 	} else if ((st->flags & ST_CREATED) && !st->first_run_ns) {
@@ -198,6 +217,7 @@ static __always_inline void switch_in(struct task_state *st, struct task_struct 
 	st->in_ns = now;
 	st->out_ns = 0;
 	st->flags &= ~ST_BLOCKED;
+	return 0;
 }
 
 /* When a thread came on the CPU, where that was not seen: at the latest it was then woken. */
@@ -208,12 +228,13 @@ static __always_inline u64 missed_since(const struct task_state *st, u64 now)
 	return st->wake_ns > st->out_ns && st->wake_ns < now ? st->wake_ns : now;
 }
 
-static __always_inline void switch_out(struct task_state *st, struct task_struct *task, u32 state,
-				       bool preempt, u64 now)
+__weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt, u64 now)
 {
+	if (!st)
+		return 0;
 	/* Kernels that hide some threads tell nothing of what is switched in after them. */
 	if (!st->in_ns && st->out_ns)
-		switch_in(st, task, missed_since(st, now));
+		switch_in(st, missed_since(st, now));
 	if (st->in_ns) {
 		st->oncpu_ns += now - st->in_ns;
 		if (cfg.timeline && now - st->in_ns >= cfg.slice_min_ns &&
@@ -225,19 +246,18 @@ static __always_inline void switch_out(struct task_state *st, struct task_struct
 	if (preempt || !state) {
 		st->involuntary++;
 		st->flags &= ~ST_BLOCKED;
-		return;
+		return 0;
 	}
-	if (state & TASK_DEAD) {
-		thread_ended(st, task, now);
-		return;
-	}
+	if (state & TASK_DEAD)
+		return thread_ended(st, now);
 	st->voluntary++;
 	st->flags |= ST_BLOCKED;
 	st->wake_ns = 0;
 	if (!cfg.exact)
-		note_wait(st, task, now);
+		note_wait(st, now);
 	else
 		st->block_nr = st->in_call == 1 ? st->nr : LIVE_NR_OTHER;
+	return 0;
 }
 
 SEC("tp_btf/sched_switch")
@@ -253,11 +273,11 @@ int sched_switched(u64 *ctx)
 		now = bpf_ktime_get_ns();
 		/* The argument was added for this: a waker may change the field meanwhile. */
 		state = cfg.switch_has_state ? (u32)ctx[3] : prev->__state;
-		switch_out(st, prev, state, ctx[0], now);
+		switch_out(st, state, ctx[0], now);
 	}
 	st = state_of(next);
 	if (st)
-		switch_in(st, next, now ? now : bpf_ktime_get_ns());
+		switch_in(st, now ? now : bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -303,7 +323,7 @@ static __always_inline void note_waker(struct task_state *st, struct task_struct
 	}
 	if (class != CALL_FUTEX && class != CALL_FUTEX2)
 		return;
-	if ((cur->mm != task->mm && !st->fx_shared) ||
+	if ((!st->fx_shared && BPF_CORE_READ(cur, mm) != BPF_CORE_READ(task, mm)) ||
 	    (class == CALL_FUTEX && futex_kind(regs->si & 127) == FX_WAIT))
 		return;
 	me = state_of(cur);

@@ -193,9 +193,10 @@ static __always_inline void copy_regs(struct live_regs *to, struct pt_regs *regs
  * A stack is sampled for the first wait at each lock and then at most every
  * 5 ms a CPU: enough to tell the sites of a lock apart by share, and bounded.
  */
-static __always_inline void stack_sample(struct task_state *st, struct live_futex *fx,
-					 struct pt_regs *regs, u64 wait_ns, u64 now)
+__weak __noinline int stack_sample(struct task_state *st, struct live_futex *fx, u64 wait_ns,
+				   u64 now)
 {
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	u32 zero = 0;
 	u64 *last = bpf_map_lookup_elem(&stack_last, &zero);
 	struct live_stack *e;
@@ -203,18 +204,20 @@ static __always_inline void stack_sample(struct task_state *st, struct live_fute
 	void *ring;
 	u64 sp, gap;
 
+	if (!st || !fx)
+		return 0;
 	gap = fx->samples ? SAMPLE_NS : SAMPLE_FIRST_NS;
 	if (wait_ns >= SAMPLE_LONG_NS)
 		gap /= 5;
 	if (!last || now - *last < gap)
-		return;
+		return 0;
 	*last = now;
 	/* A sample is large: where the ring is filling up, what was not asked for waits. */
 	ring = ring_mine();
 	if (!ring || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > ring_wake_bytes)
-		return;
+		return 0;
 	if (!RING_RESERVE(ring, e))
-		return;
+		return 0;
 	event_head(&e->head, EV_STACK, sizeof(*e), st->tid, now);
 	e->tgid = st->tgid;
 	e->space = st->space;
@@ -238,6 +241,7 @@ static __always_inline void stack_sample(struct task_state *st, struct live_fute
 	first = !__sync_fetch_and_add(&fx->samples, 1);
 	/* Its process may end soon, and must be looked at before that. */
 	bpf_ringbuf_submit(e, first ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	return 0;
 }
 
 /* Which thread a joiner waited for: the edges have its process alone. */
@@ -256,13 +260,17 @@ static __always_inline void join_event(struct task_state *st, u64 now)
 	ring_submit(ring, e);
 }
 
+#define WAIT_BLOCKED	1
+#define WAIT_SAMPLE	2	/* the thread is the current one: its stack can be read */
+
 /* One wait is over: the row, the edge, the sample. */
-static __always_inline void futex_waited(struct task_state *st, struct live_futex *fx,
-					 struct pt_regs *regs, u64 wait_ns, bool blocked,
-					 u64 now)
+__weak __noinline int futex_waited(struct task_state *st, struct live_futex *fx, u64 wait_ns,
+				   u32 how, u64 now)
 {
+	if (!st || !fx)
+		return 0;
 	__sync_fetch_and_add(&fx->waits, 1);
-	if (blocked)
+	if (how & WAIT_BLOCKED)
 		__sync_fetch_and_add(&fx->blocked, 1);
 	__sync_fetch_and_add(&fx->wait_ns, wait_ns);
 	raise_max(&fx->wait_max, wait_ns);
@@ -273,8 +281,9 @@ static __always_inline void futex_waited(struct task_state *st, struct live_fute
 	edge_add(st);
 	if ((st->flags & ST_JOIN) && !(st->flags & ST_CALIB))
 		join_event(st, now);
-	if (cfg.stacks && regs)
-		stack_sample(st, fx, regs, wait_ns, now);
+	if (cfg.stacks && (how & WAIT_SAMPLE))
+		stack_sample(st, fx, wait_ns, now);
+	return 0;
 }
 
 static __always_inline void futex_op_count(struct task_state *st, s64 ret)
@@ -300,8 +309,8 @@ static __always_inline bool pi_handed_over(u64 addr)
 	return !bpf_probe_read_user(&word, sizeof(word), (void *)addr) && (word & 0x3fffffff);
 }
 
-static __always_inline void futex_woke(struct task_state *st, struct live_futex *fx,
-				       struct pt_regs *regs, s64 ret, u64 now)
+static __always_inline void futex_woke(struct task_state *st, struct live_futex *fx, s64 ret,
+				       u64 now)
 {
 	u64 woken = ret;
 
@@ -318,7 +327,7 @@ static __always_inline void futex_woke(struct task_state *st, struct live_futex 
 	}
 	/* Nobody waits here, perhaps never: let the process be looked at for names. */
 	if (cfg.stacks && !fx->samples)
-		stack_sample(st, fx, regs, 0, now);
+		stack_sample(st, fx, 0, now);
 	__sync_fetch_and_add(&fx->wakes, 1);
 	if (woken)
 		__sync_fetch_and_add(&fx->woken, woken);
@@ -327,13 +336,15 @@ static __always_inline void futex_woke(struct task_state *st, struct live_futex 
 }
 
 /* A futex call returned (exact mode). */
-static __always_inline void futex_return(struct task_state *st, struct pt_regs *regs, s64 ret,
-					 u64 dur, u64 now)
+__weak __noinline int futex_return(struct task_state *st, s64 ret, u64 dur, u64 now)
 {
-	struct live_futex_key key = { .space = st->space };
+	struct live_futex_key key = {};
 	struct user_waitv one = {};
 	struct live_futex *fx;
 
+	if (!st)
+		return 0;
+	key.space = st->space;
 	st->flags &= ~ST_WAITING;
 	if (st->flags & ST_CALIB)
 		key.space = ~0U;
@@ -344,11 +355,11 @@ static __always_inline void futex_return(struct task_state *st, struct pt_regs *
 	    !bpf_probe_read_user(&one, sizeof(one), (void *)(st->arg + ret * sizeof(one))))
 		st->fx_addr = one.uaddr;
 	if (st->fx_kind == FX_OTHER)
-		return;
+		return 0;
 	key.addr = st->fx_addr;
 	fx = futex_row(&key);
 	if (!fx)
-		return;
+		return 0;
 	if (!fx->tgid)
 		fx->tgid = st->tgid;
 	if (st->fx_op == 6 || st->fx_op == 7 || st->fx_op == 8 || st->fx_op >= 11)
@@ -360,21 +371,23 @@ static __always_inline void futex_return(struct task_state *st, struct pt_regs *
 			futex_resolve(fx, st->fx_addr);
 	}
 	if (st->fx_kind != FX_WAIT) {
-		futex_woke(st, fx, regs, ret, now);
-		return;
+		futex_woke(st, fx, ret, now);
+		return 0;
 	}
 	if (ret == -EAGAIN) {
 		__sync_fetch_and_add(&fx->eagain, 1);
-		return;
+		return 0;
 	}
 	/* 0 and an index: woken. ETIMEDOUT, EINTR and the restarts: waited too. */
 	if (ret < 0 && ret != -ETIMEDOUT && ret != -4 && ret > -512)
-		return;
+		return 0;
 	if (ret < 0)
 		st->waker = 0;
 	if (ret == -ETIMEDOUT)
 		__sync_fetch_and_add(&fx->timeouts, 1);
-	futex_waited(st, fx, regs, dur, st->voluntary != st->enter_voluntary, now);
+	futex_waited(st, fx, dur,
+		     WAIT_SAMPLE | (st->voluntary != st->enter_voluntary ? WAIT_BLOCKED : 0), now);
+	return 0;
 }
 
 #endif

@@ -14,7 +14,6 @@
 #define S_IFIFO		0010000
 #define S_IFSOCK	0140000
 #define AF_UNIX		1
-#define PIPEFS_MAGIC	0x50495045
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -31,10 +30,19 @@ struct {
 	__type(value, struct live_end);
 } end_zero __weak SEC(".maps");
 
-/* Learnt from the tracer's own eventfd while it measures its cost. */
-u64 eventfd_fops __weak = 0;
+/*
+ * Out of a call's way, where a few nanoseconds matter less than the start: for
+ * each typed load of a pointer the verifier looks through the kernel's types.
+ */
+static __always_inline struct file *fd_file_probed(struct task_struct *task, u32 fd)
+{
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **fds = BPF_CORE_READ(fdt, fd), *file = NULL;
 
-struct super_block___magic { unsigned long s_magic; } __attribute__((preserve_access_index));
+	if (fd < BPF_CORE_READ(fdt, max_fds))
+		bpf_probe_read_kernel(&file, sizeof(file), fds + fd);
+	return file;
+}
 
 static __always_inline struct file *fd_file(struct task_struct *task, u32 fd)
 {
@@ -67,15 +75,12 @@ static __always_inline void end_of_socket(struct end_ref *ref, struct file *file
 	ref->kind = END_SOCKET;
 }
 
-static __always_inline void end_resolve(struct end_ref *ref, struct task_struct *task, u32 fd,
-					bool write, bool calib)
+static __always_inline void end_resolve(struct end_ref *ref, struct file *file, bool write)
 {
-	struct file *file = fd_file(task, fd);
 	struct inode *inode;
 	u32 type;
 
 	ref->kind = 0;
-	ref->fd = fd;
 	ref->write = write;
 	if (!file)
 		return;
@@ -86,16 +91,13 @@ static __always_inline void end_resolve(struct end_ref *ref, struct task_struct 
 
 		ref->id = BPF_CORE_READ(inode, i_ino);
 		ref->sb = (u64)sb >> 6;
+		ref->fifo = (u64)sb != self.pipe_sb;
 		ref->kind = END_PIPE;
 	} else if (type == S_IFSOCK) {
 		ref->sb = 0;
 		end_of_socket(ref, file, write);
 	} else if (!type || type == 0100000) {	/* anonymous inodes: none, or a file's */
-		u64 fops = (u64)BPF_CORE_READ(file, f_op);
-
-		if (calib && !type && write)
-			eventfd_fops = fops;
-		if (fops != eventfd_fops)
+		if ((u64)BPF_CORE_READ(file, f_op) != self.event_fops)
 			return;
 		ref->id = (u64)BPF_CORE_READ(file, private_data);
 		ref->sb = 0;
@@ -105,13 +107,10 @@ static __always_inline void end_resolve(struct end_ref *ref, struct task_struct 
 
 /* What a person would look for in /proc: read once, when a row is made. */
 static __always_inline void end_describe(struct live_end *end, struct end_ref *ref,
-					 struct task_state *st, struct task_struct *task)
+					 struct task_state *st)
 {
 	struct eventfd_ctx *ctx = (struct eventfd_ctx *)ref->id;
 	struct sock *sk = (struct sock *)ref->id;
-	struct super_block___magic *sb;
-	struct inode *inode;
-	struct file *file;
 
 	end->tgid = st->tgid;
 	if (ref->kind == END_EVENTFD) {
@@ -123,16 +122,10 @@ static __always_inline void end_describe(struct live_end *end, struct end_ref *r
 		return;
 	}
 	end->inode = ref->id;
-	file = fd_file(task, ref->fd);
-	inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
-	if (inode && BPF_CORE_READ(inode, i_ino) == ref->id) {
-		sb = (void *)BPF_CORE_READ(inode, i_sb);
-		end->fifo = BPF_CORE_READ(sb, s_magic) != PIPEFS_MAGIC;
-	}
+	end->fifo = ref->fifo;
 }
 
-static __always_inline struct live_end *end_row(struct end_ref *ref, struct task_state *st,
-						struct task_struct *task)
+static __always_inline struct live_end *end_row(struct end_ref *ref, struct task_state *st)
 {
 	struct live_end_key key = { .id = ref->id, .sb = ref->sb, .tid = st->tid,
 				    .kind = ref->kind,
@@ -152,23 +145,22 @@ static __always_inline struct live_end *end_row(struct end_ref *ref, struct task
 	bpf_map_update_elem(&ends, &key, init, BPF_NOEXIST);
 	end = bpf_map_lookup_elem(&ends, &key);
 	if (end)
-		end_describe(end, ref, st, task);
+		end_describe(end, ref, st);
 	else
 		count_loss(&counts.map_full);
 	return end;
 }
 
 /* A read or write of @bytes (or -errno) on one end returned (exact mode). */
-static __always_inline void end_moved(struct end_ref *ref, struct task_state *st, s64 ret,
-				      u64 blocked_ns)
+__weak __noinline int end_moved(struct task_state *st, bool out, s64 ret, u64 blocked_ns)
 {
 	struct live_end *end;
 
-	if (!ref->kind)
-		return;
-	end = end_row(ref, st, bpf_get_current_task_btf());
+	if (!st)
+		return 0;
+	end = end_row(out ? &st->out : &st->in, st);
 	if (!end)
-		return;
+		return 0;
 	if (blocked_ns) {
 		end->blocked++;
 		end->blocked_ns += blocked_ns;
@@ -176,43 +168,57 @@ static __always_inline void end_moved(struct end_ref *ref, struct task_state *st
 	if (ret == -11)
 		end->eagain++;
 	if (ret <= 0)
-		return;
+		return 0;
 	end->chunks++;
 	end->bytes += ret;
 	raise_max(&end->chunk_max, ret);
 	end->futex_calls += st->futex_calls - st->futex_at_end;
 	st->futex_at_end = st->futex_calls;
 	hist_count(end->hist, ret);
+	return 0;
+}
+
+/* A thread waited for one end without a call's end that would tell: wait mode, or the trace's end. */
+__weak __noinline int end_blocked(struct task_state *st, bool out, u64 ns)
+{
+	struct live_end *end;
+
+	if (!st)
+		return 0;
+	end = end_row(out ? &st->out : &st->in, st);
+	if (end) {
+		end->blocked++;
+		end->blocked_ns += ns;
+	}
+	return 0;
+}
+
+/* What the current thread's descriptor @fd is: kept in .out or .in of its state. */
+__weak __noinline int end_find(struct task_state *st, u32 fd, bool write)
+{
+	if (st)
+		end_resolve(write ? &st->out : &st->in,
+			    fd_file(bpf_get_current_task_btf(), fd), write);
+	return 0;
 }
 
 /* Notes the ends that a call works on. */
 static __always_inline void pipe_note(struct task_state *st, u8 class, struct pt_regs *regs)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	bool calib = st->flags & ST_CALIB;
+	u32 in = regs->di, out = regs->di;
 
 	st->in.kind = 0;
 	st->out.kind = 0;
-	switch (class) {
-	case CALL_READ:
-		end_resolve(&st->in, task, regs->di, false, calib);
-		break;
-	case CALL_WRITE:
-		end_resolve(&st->out, task, regs->di, true, calib);
-		break;
-	case CALL_SPLICE:
-		end_resolve(&st->in, task, regs->di, false, calib);
-		end_resolve(&st->out, task, regs->dx, true, calib);
-		break;
-	case CALL_TEE:
-		end_resolve(&st->in, task, regs->di, false, calib);
-		end_resolve(&st->out, task, regs->si, true, calib);
-		break;
-	case CALL_SENDFILE:
-		end_resolve(&st->in, task, regs->si, false, calib);
-		end_resolve(&st->out, task, regs->di, true, calib);
-		break;
-	}
+	if (class == CALL_SPLICE)
+		out = regs->dx;
+	else if (class == CALL_TEE)
+		out = regs->si;
+	else if (class == CALL_SENDFILE)
+		in = regs->si;
+	if (class != CALL_WRITE)
+		end_find(st, in, false);
+	if (class != CALL_READ)
+		end_find(st, out, true);
 }
 
 #endif

@@ -44,8 +44,8 @@ struct live_self self __weak = {};	/* by learn_self, once loaded */
 /* One end of a pipe that a call works on; .kind 0: none. */
 struct end_ref {
 	u64 id;
-	u32 sb, fd;
-	u8 kind, write, pad[6];
+	u32 sb;
+	u8 kind, write, fifo, pad;
 };
 
 struct task_state {

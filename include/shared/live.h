@@ -92,7 +92,9 @@ struct live_config {
 struct live_self {
 	u32 tgid;		/* in the first pid namespace; never traced */
 	u32 ns_level, ns_inum;	/* of the tracer's pid namespace */
-	u32 pad;
+	u32 pipe_fd, event_fd, pad;	/* a pipe and an eventfd of the tracer's, to learn from: */
+	u64 pipe_sb;		/* where pipes are; a FIFO is elsewhere */
+	u64 event_fops;		/* what an eventfd is known by */
 };
 
 /* Counted by BPF in .bss; the loss ledger's sources among them. */

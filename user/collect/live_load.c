@@ -10,10 +10,12 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
@@ -244,10 +246,22 @@ static int load_way(struct live *l, const struct live_setup *setup, struct live_
 static int learn_self(struct live *l, struct err *err)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	struct live_self *self = &l->bpf->bss->self;
+	int fd[2] = { -1, -1 }, event = eventfd(0, EFD_CLOEXEC), r = 0;
 
-	if (bpf_prog_test_run_opts(bpf_program__fd(l->bpf->progs.learn_self), &opts))
-		return err_sys(err, errno, "cannot learn the tracer's own namespace");
-	return 0;
+	if (event < 0 || pipe2(fd, O_CLOEXEC))
+		r = err_sys(err, errno, "cannot make a pipe");
+	self->pipe_fd = (uint32_t)fd[0];
+	self->event_fd = (uint32_t)event;
+	if (!r && bpf_prog_test_run_opts(bpf_program__fd(l->bpf->progs.learn_self), &opts))
+		r = err_sys(err, errno, "cannot learn the tracer's own namespace");
+	if (event >= 0)
+		close(event);
+	if (fd[0] >= 0) {
+		close(fd[0]);
+		close(fd[1]);
+	}
+	return r;
 }
 
 static int attach_all(struct live *l, struct err *err)
