@@ -178,7 +178,7 @@ __weak __noinline int end_moved(struct task_state *st, bool out, s64 ret, u64 bl
 	return 0;
 }
 
-/* A thread waited for one end without a call's end that would tell: wait mode, or the trace's end. */
+/* A thread waited for one end, and no call's end tells: wait mode, or the end of the trace. */
 __weak __noinline int end_blocked(struct task_state *st, bool out, u64 ns)
 {
 	struct live_end *end;

@@ -107,7 +107,8 @@ static void agrees_with_the_whole(void **state)
 	assert_non_null(whole);
 	assert_non_null(small);
 	for (i = 0; i < 2; i++)
-		assert_int_equal(ids[i].id, btf__find_by_name_kind(whole, ids[i].name, ids[i].kind));
+		assert_int_equal(ids[i].id,
+				 btf__find_by_name_kind(whole, ids[i].name, ids[i].kind));
 	assert_int_equal(ids[2].id, 0);
 	assert_true(kbtf_prototype_args(k, ids[0].id) >= 4);
 	assert_int_equal(kbtf_prototype_args(k, 0), -EINVAL);

@@ -30,7 +30,7 @@ void kbtf_close(struct kbtf *k);
  */
 int kbtf_reduce(struct kbtf *k, const void *elf, size_t elf_bytes, struct kbtf_id *ids, size_t n);
 
-/* Number of members or parameters of the prototype that @id, a typedef of a pointer to it, means. */
+/* Number of parameters of the prototype that @id, a typedef of a pointer to it, means. */
 int kbtf_prototype_args(const struct kbtf *k, uint32_t id);
 
 #endif
