@@ -54,7 +54,7 @@ static void print_states(struct view *v)
 	const struct sched_row row[] = {
 		{ "on CPU", "running", c->oncpu_ns },
 		{ "runnable", "ready, waiting for a CPU", c->runnable_ns },
-		{ "blocked", "asleep in a call or a fault", c->blocked_ns },
+		{ "blocked", "asleep in a call or fault", c->blocked_ns },
 	};
 	const void *rows[] = { &row[0], &row[1], &row[2] };
 	struct out_opts all = *v->opts;
