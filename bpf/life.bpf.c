@@ -127,7 +127,7 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 	struct task_state *ps = state_of(parent), *cs;
 	u64 now;
 
-	if (!ps || (ps->flags & ST_WAIT_EXEC))
+	if (!ps || counts.closing || (ps->flags & ST_WAIT_EXEC))
 		return 0;
 	cs = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!cs) {
@@ -342,26 +342,16 @@ int mark_tasks(struct bpf_iter__task *ctx)
 static __always_inline void still_waits(struct task_state *st, u64 ns)
 {
 	u8 class = st->class & 0x3f;
-	u32 nr = st->block_nr;
-	struct live_call *call;
 
-	call = bpf_map_lookup_elem(&calls, &nr);
-	if (call) {
-		call->blocked++;
-		call->blocked_ns += ns;
-		if (!cfg.exact) {
-			call->calls++;
-			call->total_ns += ns;
-			call->off_ns += ns;
-			raise_max(&call->max_ns, ns);
-			hist_count(call->hist, ns);
-		}
-	}
+	count_blocked(st->block_nr, ns);
 	if (class < CALL_READ || class > CALL_SENDFILE || (cfg.exact && st->in_call != 1))
 		return;
 	if (st->in.kind || st->out.kind)
 		end_blocked(st, !st->in.kind, ns);
 }
+
+/* When the trace ended: what is alive then has lasted to there, not until it is looked at. */
+u64 stopped_ns __weak = 0;
 
 /* The threads that are still there when the trace ends. */
 SEC("iter/task")
@@ -377,7 +367,7 @@ int dump_tasks(struct bpf_iter__task *ctx)
 	st = state_of(task);
 	if (!st || task->exit_state)
 		return 0;
-	now = bpf_ktime_get_ns();
+	now = stopped_ns > st->start_ns ? stopped_ns : st->start_ns;
 	if (st->in_ns && now > st->in_ns) {
 		st->oncpu_ns += now - st->in_ns, st->in_ns = now;
 	} else if (st->out_ns && now > st->out_ns && (st->flags & ST_BLOCKED)) {
@@ -387,6 +377,7 @@ int dump_tasks(struct bpf_iter__task *ctx)
 			still_waits(st, now - since);
 	}
 	fill_thread(&e.thread, st, task, now, false);
+	st->flags |= ST_GONE;	/* it is not to be told of again, should it end meanwhile */
 	/* In wait mode calls are not seen, but what blocks is. */
 	if (!cfg.exact && since) {
 		e.thread.flags |= THREAD_IN_CALL;

@@ -165,24 +165,12 @@ static __always_inline void unblocked(struct task_state *st, struct live_sched *
 	u64 woken = st->wake_ns > st->out_ns && st->wake_ns <= now ? st->wake_ns : now;
 	u64 ns = woken - st->out_ns;
 	u32 nr = st->block_nr;
-	struct live_call *call;
 
 	st->blocked_ns += ns;
 	ran_late(st, now - woken, row);
 	if (st->flags & ST_SILENT)
 		return;
-	call = bpf_map_lookup_elem(&calls, &nr);
-	if (call) {
-		call->blocked++;
-		call->blocked_ns += ns;
-		if (!cfg.exact) {
-			call->calls++;
-			call->total_ns += ns;
-			call->off_ns += ns;
-			raise_max(&call->max_ns, ns);
-			hist_count(call->hist, ns);
-		}
-	}
+	count_blocked(nr, ns);
 	if (!cfg.exact) {
 		u64 addr = st->flags & ST_WAITING ? st->fx_addr : 0;
 

@@ -38,7 +38,7 @@ struct live_self self __weak = {};	/* by learn_self, once loaded */
 #define ST_WAITING	2048	/* in a futex wait */
 #define ST_MUTED	4096	/* followed, but a filter leaves it out for now */
 #define ST_COUNTED	8192	/* something of it was counted */
-#define ST_GONE		16384	/* had ended when it was found */
+#define ST_GONE		16384	/* had ended when it was found, or was told of as alive */
 #define ST_SILENT	(ST_WAIT_EXEC | ST_MUTED)
 
 /* One end of a pipe that a call works on; .kind 0: none. */
@@ -150,6 +150,24 @@ static __always_inline void hist_count(u32 *hist, u64 v)
 
 	if (b < HIST_BUCKETS)
 		hist[b]++;
+}
+
+/* A wait in call @nr; in wait mode it is all that is seen of the call. */
+static __always_inline void count_blocked(u32 nr, u64 ns)
+{
+	struct live_call *call = bpf_map_lookup_elem(&calls, &nr);
+
+	if (!call)
+		return;
+	call->blocked++;
+	call->blocked_ns += ns;
+	if (cfg.exact)
+		return;
+	call->calls++;
+	call->total_ns += ns;
+	call->off_ns += ns;
+	raise_max(&call->max_ns, ns);
+	hist_count(call->hist, ns);
 }
 
 static __always_inline void hist_count_shared(u32 *hist, u64 v)

@@ -104,6 +104,7 @@ struct live_counts {
 	u64 live, live_peak;
 	u64 ring_full, map_full, unpaired, stacks, compat;
 	u64 last_space;		/* address spaces numbered so far */
+	u64 closing;		/* the trace is ending: who is born now is not part of it */
 };
 
 /* Map "targets": a value for the tracer's own child before its exec. */

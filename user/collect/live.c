@@ -189,10 +189,16 @@ int live_stop(struct live *l, struct err *err)
 	if (l->detached)
 		return 0;
 	l->stopped_ns = clock_mono_ns();
+	/*
+	 * While all is still attached, so that each thread is told of once, as
+	 * ended or as alive; those that ended before it come first.
+	 */
+	live_close(l);
+	n = ring_drain(l->ring, UINT64_MAX, live_batch, l);
+	r = live_iterate(l, true, err);
 	live_detach(l);
 	l->detached = true;
-	n = ring_drain(l->ring, UINT64_MAX, live_batch, l);
-	/* After the ring: what is alive at the end comes after what died before it. */
-	r = live_iterate(l, true, err);
+	if (n >= 0)
+		n = ring_drain(l->ring, UINT64_MAX, live_batch, l);
 	return n < 0 ? err_sys(err, (int)-n, "cannot read the event ring") : r;
 }

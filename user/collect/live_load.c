@@ -371,6 +371,11 @@ const struct live_counts *live_counts(const struct live *l)
 	return &l->bpf->bss->counts;
 }
 
+void live_close(struct live *l)
+{
+	__atomic_store_n(&l->bpf->bss->counts.closing, 1, __ATOMIC_RELAXED);
+}
+
 void live_forget_full(struct live *l, uint64_t n)
 {
 	__atomic_fetch_sub(&l->bpf->bss->counts.map_full, n, __ATOMIC_RELAXED);
@@ -411,6 +416,7 @@ int live_iterate(struct live *l, bool dump, struct err *err)
 	ssize_t n;
 	int fd;
 
+	l->bpf->bss->stopped_ns = l->stopped_ns;
 	if (!link)
 		return err_sys(err, errno, "cannot look through the threads");
 	fd = bpf_iter_create(bpf_link__fd(link));

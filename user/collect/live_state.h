@@ -102,6 +102,7 @@ void live_unload(struct live *l);
 void live_detach(struct live *l);
 int live_map_fd(const struct live *l, const char *name);
 const struct live_counts *live_counts(const struct live *l);
+void live_close(struct live *l);	/* no further births */
 void live_forget_full(struct live *l, uint64_t n);	/* losses that were made good */
 uint64_t live_missed(const struct live *l);	/* program runs the kernel skipped */
 int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err);
