@@ -10,8 +10,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (PIPE, TRACER, Attach, Failure, between, bpf_held, calls, check, descendants,
-                     edges, equal, finish, keys, lock_at, lossless, main, near, run, start,
+from harness import (PIPE, SLOW, TRACER, Attach, Failure, between, bpf_held, calls, check,
+                     descendants, edges, equal, finish, keys, lock_at, lossless, main, near, run, start,
                      start_work, test, wait_for, wait_gone, workload)
 
 
@@ -44,6 +44,9 @@ def five_thousand_running_threads():
     rows = [t for t in s["threads"]["by_thread"] if t["calls"] >= 2 * each]
     cut = s["threads"].get("by_thread_cut", 0)
     check(len(rows) + cut >= n, f"{len(rows)} rows and {cut} cut, of {n} threads")
+    # Their stacks are 10,000 mappings: read again and again they took 5 to 12 s.
+    spent = s["overhead"]["consumer_cpu_ns"]
+    check(spent < 2000000000 * SLOW, f"the tracer itself took {spent / 1e9:.1f} s of CPU")
 
 
 @test

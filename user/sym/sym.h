@@ -84,11 +84,11 @@ void sym_free(struct sym *s);
  * @space: a number of the caller's for one address space (one exec of one
  * process), unique over the trace. Cheap to call again: a known @space is
  * read anew only when it is older than SYM_STALE_MS or when an address was
- * looked for outside its mappings. Mappings that went away are still known.
- * Returns 0; -ESRCH when the process is gone (what was known of @space
- * stays), -EACCES or -EPERM when it may not be read, -ENOSPC for a new @space
- * when 4096 are known, -ENOMEM. Does not block
- * on the process, but opens its files.
+ * looked for outside its mappings, and not within 50 times the CPU time that
+ * took the last time. Mappings that went away are still known. Returns 0; -ESRCH when
+ * the process is gone (what was known of @space stays), -EACCES or -EPERM when
+ * it may not be read, -ENOSPC for a new @space when 4096 are known, -ENOMEM.
+ * Does not block on the process, but opens its files.
  */
 int sym_snapshot(struct sym *s, uint32_t space, pid_t pid);
 #define SYM_STALE_MS 200

@@ -32,6 +32,7 @@ struct symspace {
 	struct symspace_map *map;	/* ascending */
 	size_t n;
 	uint64_t read_ns;	/* CLOCK_MONOTONIC of the last reading */
+	uint64_t cost_ns;	/* CPU time that it took */
 	uint64_t text_hash;
 	bool no_perf;		/* has code without a file and no perf map (yet) */
 	bool missed;		/* code was looked for outside .map since then */

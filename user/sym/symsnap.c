@@ -28,6 +28,8 @@
 #define FILES_MAX 65535u
 #define SPACES_MAX 4096	/* some kilobytes each */
 #define DESCRIPTORS_SPARED 64
+/* Reading the mappings of thousands of stacks takes long: at most this part of a CPU. */
+#define READ_PART 50
 
 struct symsnap_key {
 	uint32_t major, minor;
@@ -333,8 +335,8 @@ static int snapshot(struct sym *s, struct symspace *sp, pid_t pid)
 {
 	struct map_list list = { 0 };
 	struct buf text = BUF_INIT;
+	uint64_t hash, begin_cpu_ns = clock_process_cpu_ns();
 	int proc = -1, rc = read_maps(pid, &proc, &text);
-	uint64_t hash;
 
 	if (rc)
 		goto out;
@@ -356,6 +358,7 @@ static int snapshot(struct sym *s, struct symspace *sp, pid_t pid)
 		add_perf_map(s, proc, sp);
 	sp->missed = false;
 	sp->read_ns = clock_mono_ns();
+	sp->cost_ns = clock_process_cpu_ns() - begin_cpu_ns;
 out:
 	free(list.map);
 	buf_release(&text);
@@ -364,15 +367,23 @@ out:
 	return rc;
 }
 
+static bool is_fresh(const struct symspace *sp)
+{
+	uint64_t age_ns = clock_mono_ns() - sp->read_ns;
+
+	if (age_ns < sp->cost_ns * READ_PART)
+		return true;
+	return !sp->missed && age_ns < SYM_STALE_MS * (uint64_t)1000000;
+}
+
 int sym_snapshot(struct sym *s, uint32_t space, pid_t pid)
 {
-	const uint64_t stale_ns = SYM_STALE_MS * (uint64_t)1000000;
 	struct symspace *known = map_get(s->spaces, &space), sp = { .space = space };
 	int rc;
 
 	if (known)
 		sp = *known;
-	if (known && !sp.missed && clock_mono_ns() - sp.read_ns < stale_ns)
+	if (known && is_fresh(&sp))
 		return 0;
 	if (!known && map_count(s->spaces) >= SPACES_MAX)
 		return -ENOSPC;
