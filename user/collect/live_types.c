@@ -62,6 +62,19 @@ static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *opts, lo
 	return bpf_program__set_type(prog, BPF_PROG_TYPE_TRACING);
 }
 
+/*
+ * libbpf before 1.3 frees its list of handlers twice when the last one goes and
+ * another comes later: one that matches nothing stays in it for good.
+ */
+static void keep_list(void)
+{
+	static bool kept;
+
+	if (!kept)
+		kept = libbpf_register_prog_handler("tracer_no_such_section",
+						    BPF_PROG_TYPE_RAW_TRACEPOINT, 0, NULL) >= 0;
+}
+
 static int handle(const char *section, enum bpf_attach_type attach)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .cookie = attach,
@@ -86,6 +99,7 @@ int live_types_begin(const void *elf, size_t elf_bytes)
 	if (fd < 0)
 		return fd;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	keep_list();
 	tp_handler = handle("tp_btf+", BPF_TRACE_RAW_TP);
 	iter_handler = handle("iter+", BPF_TRACE_ITER);
 	r = tp_handler < 0 ? tp_handler : iter_handler < 0 ? iter_handler : 0;
