@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -362,60 +361,6 @@ static void without_root_others_and_the_protected_are_refused(void **state)
 	reap(pid);
 }
 
-static void we_know_ourselves(void **state)
-{
-	struct proc_self self;
-	struct err err = { 0 };
-
-	(void)state;
-	if (proc_self(&self, &err) == -EPERM)
-		skip();	/* in a namespace, without the privilege to look */
-	assert_true(self.ns_inum != 0);
-	assert_true(self.global_tgid != 0);
-	if (!self.ns_level)
-		assert_int_equal(self.global_tgid, getpid());
-}
-
-/* A pid namespace deeper than ours: its level is one more, its ids are others. */
-static void a_namespace_below_counts_one_more(void **state)
-{
-	struct proc_self ours, theirs = { 0 };
-	struct err err = { 0 };
-	int out[2];
-	pid_t child;
-
-	(void)state;
-	if (geteuid() || proc_self(&ours, &err))
-		skip();
-	assert_int_equal(pipe(out), 0);
-	child = fork();
-	if (!child) {
-		if (unshare(CLONE_NEWPID))
-			_exit(77);
-		child = fork();
-		if (!child) {
-			/* The old /proc names us by "self" all the same. */
-			if (proc_self(&theirs, &err) ||
-			    write(out[1], &theirs, sizeof(theirs)) != sizeof(theirs))
-				_exit(77);
-			_exit(0);
-		}
-		waitpid(child, NULL, 0);
-		_exit(0);
-	}
-	close(out[1]);
-	if (read(out[0], &theirs, sizeof(theirs)) != sizeof(theirs)) {
-		waitpid(child, NULL, 0);
-		close(out[0]);
-		skip();	/* no namespaces, or no BPF here */
-	}
-	waitpid(child, NULL, 0);
-	close(out[0]);
-	assert_int_equal(theirs.ns_level, ours.ns_level + 1);
-	assert_true(theirs.ns_inum != ours.ns_inum);
-	assert_true(theirs.global_tgid > 1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,8 +375,6 @@ int main(void)
 		cmocka_unit_test(threads_are_listed_and_told_from_processes),
 		cmocka_unit_test(a_process_without_its_first_thread_is_no_zombie),
 		cmocka_unit_test(without_root_others_and_the_protected_are_refused),
-		cmocka_unit_test(we_know_ourselves),
-		cmocka_unit_test(a_namespace_below_counts_one_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,6 @@
 #define MOV_REG(d, s) ((struct bpf_insn){ BPF_ALU64 | BPF_MOV | BPF_X, (d), (s), 0, 0 })
 #define MOV_IMM(d, v) ((struct bpf_insn){ BPF_ALU64 | BPF_MOV | BPF_K, (d), 0, 0, (v) })
 #define ADD_IMM(d, v) ((struct bpf_insn){ BPF_ALU64 | BPF_ADD | BPF_K, (d), 0, 0, (v) })
-#define RSH_IMM(d, v) ((struct bpf_insn){ BPF_ALU64 | BPF_RSH | BPF_K, (d), 0, 0, (v) })
 #define LOAD(size, d, at) \
 	((struct bpf_insn){ BPF_LDX | (size) | BPF_MEM, (d), BPF_REG_10, (at), 0 })
 #define CALL(f) ((struct bpf_insn){ BPF_JMP | BPF_CALL, 0, 0, 0, (f) })
@@ -94,15 +93,4 @@ int current_read(const struct current_step *steps, size_t n, uint32_t *value, st
 	insns[k++] = EXIT();
 	btf__free(btf);
 	return run(insns, k, value, err);
-}
-
-int current_global_tgid(uint32_t *tgid, struct err *err)
-{
-	const struct bpf_insn insns[] = {
-		CALL(BPF_FUNC_get_current_pid_tgid),
-		RSH_IMM(BPF_REG_0, 32),
-		EXIT(),
-	};
-
-	return run(insns, sizeof(insns) / sizeof(*insns), tgid, err);
 }

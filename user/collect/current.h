@@ -3,8 +3,7 @@
 #define COLLECT_CURRENT_H
 
 /*
- * Fields of the kernel's own record of this process, which no file shows: how
- * deep our namespaces are, and our process id in the first one.
+ * Fields of the kernel's own record of this process, which no file shows.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -25,8 +24,5 @@ struct current_step {
  * some ten milliseconds. -errno with a message.
  */
 int current_read(const struct current_step *steps, size_t n, uint32_t *value, struct err *err);
-
-/* This process's id in the initial pid namespace; the same needs, but BTF. */
-int current_global_tgid(uint32_t *tgid, struct err *err);
 
 #endif

@@ -149,12 +149,6 @@ uint64_t live_threads(const struct live *l)
 	return __atomic_load_n(&live_counts(l)->live, __ATOMIC_RELAXED);
 }
 
-void live_progress(const struct live *l, uint64_t *events, uint64_t *lost)
-{
-	*events = l->events;
-	*lost = live_counts(l)->ring_full;
-}
-
 void live_set_cost(struct live *l, const struct cost *bare, const struct cost *traced)
 {
 	l->has_cost = true;

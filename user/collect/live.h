@@ -71,8 +71,6 @@ long live_start(struct live *l, struct err *err);
 int live_tick(struct live *l, int timeout_ms, int other);
 /* Threads that are traced now. */
 uint64_t live_threads(const struct live *l);
-/* Events taken in, and those lost, so far. */
-void live_progress(const struct live *l, uint64_t *events, uint64_t *lost);
 /* What the tracer's own measuring found: added nanoseconds (collect/cost.h). */
 struct cost;
 void live_set_cost(struct live *l, const struct cost *bare, const struct cost *traced);

@@ -301,7 +301,6 @@ void live_batch(void *ctx, const struct ring_event *ev, size_t n)
 	struct live *l = ctx;
 	size_t i;
 
-	l->events += n;
 	for (i = 0; i < n; i++) {
 		const struct live_head *head = ev[i].data;
 

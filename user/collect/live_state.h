@@ -80,7 +80,7 @@ struct live {
 	size_t nsample;
 	uint64_t rng;
 
-	uint64_t events, unknown, stacks_lost, waits_lost;
+	uint64_t unknown, stacks_lost, waits_lost;
 	bool has_cost;
 	struct cost bare, traced;
 	uint64_t still_running;

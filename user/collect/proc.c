@@ -12,10 +12,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "collect/current.h"
 
 #define PROC_FILE_MAX	((size_t)64 << 10)	/* bytes of stat or status */
-#define INIT_PID_NS	0xeffffffcU		/* include/linux/proc_ns.h: PROC_PID_INIT_INO */
 #define KERNEL_THREAD	0x200000U		/* PF_KTHREAD */
 
 static int read_file(pid_t pid, const char *name, struct buf *b)
@@ -257,26 +255,4 @@ long proc_threads(pid_t pid, pid_t **tids, struct err *err)
 	}
 	qsort(*tids, n, sizeof(**tids), by_number);
 	return (long)n;
-}
-
-int proc_self(struct proc_self *self, struct err *err)
-{
-	static const struct current_step level[] = {
-		{ "task_struct", "thread_pid" },
-		{ "pid", "level" },
-	};
-	struct stat st;
-	int rc;
-
-	if (stat("/proc/self/ns/pid", &st))
-		return err_sys(err, errno, "cannot look at our own pid namespace");
-	self->ns_inum = (uint32_t)st.st_ino;
-	self->ns_level = 0;
-	self->global_tgid = (uint32_t)getpid();
-	if (self->ns_inum == INIT_PID_NS)
-		return 0;
-	rc = current_read(level, 2, &self->ns_level, err);
-	if (!rc)
-		rc = current_global_tgid(&self->global_tgid, err);
-	return rc ? err_prefix(err, "cannot tell how deep our pid namespace is") : 0;
 }

@@ -74,18 +74,4 @@ long proc_threads(pid_t pid, pid_t **tids, struct err *err);
 /* Name of thread @tid, "" when it is gone; 0 or -errno. */
 int proc_comm(pid_t tid, char comm[PROC_COMM]);
 
-/* Ourselves, as the kernel side counts. */
-struct proc_self {
-	uint32_t ns_level;	/* of our pid namespace; the initial one has 0 */
-	uint32_t ns_inum;
-	uint32_t global_tgid;	/* in the initial pid namespace */
-};
-
-/*
- * Fills *self. In the initial namespace this costs two system calls; in another
- * no file says how deep it is, so a BPF program is loaded to look
- * (collect/current.h), with its needs. 0 or -errno.
- */
-int proc_self(struct proc_self *self, struct err *err);
-
 #endif

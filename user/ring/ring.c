@@ -35,7 +35,6 @@
 
 struct ring_one {
 	int fd;
-	bool own_fd;
 	unsigned long *consumer;
 	const unsigned long *producer;
 	const char *data;
@@ -97,13 +96,12 @@ static struct ring *ring_alloc(unsigned int count, size_t bytes, struct err *err
 	return r;
 }
 
-static int ring_adopt(struct ring *r, unsigned int i, int fd, bool own, struct err *err)
+static int ring_adopt(struct ring *r, unsigned int i, int fd, struct err *err)
 {
 	/* By edge: what is too young to be handed on must not keep us awake. */
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.u32 = i };
 
 	r->one[i].fd = fd;
-	r->one[i].own_fd = own;
 	if (ring_map(r, &r->one[i], err))
 		return -err->code;
 	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &ev))
@@ -129,24 +127,13 @@ struct ring *ring_new(unsigned int ncpus, size_t total_bytes, struct err *err)
 			err_sys(err, -fd, "cannot make an event ring of %zu bytes", bytes);
 			goto fail;
 		}
-		if (ring_adopt(r, i, fd, true, err))
+		if (ring_adopt(r, i, fd, err))
 			goto fail;
 	}
 	return r;
 fail:
 	ring_free(r);
 	return NULL;
-}
-
-struct ring *ring_from_fd(int fd, size_t bytes, struct err *err)
-{
-	struct ring *r = ring_alloc(1, bytes, err);
-
-	if (r && ring_adopt(r, 0, fd, false, err)) {
-		ring_free(r);
-		return NULL;
-	}
-	return r;
 }
 
 void ring_free(struct ring *r)
@@ -163,7 +150,7 @@ void ring_free(struct ring *r)
 			munmap(o->consumer, page);
 		if (o->producer)
 			munmap((void *)o->producer, page + 2 * r->bytes);
-		if (o->own_fd && o->fd >= 0)
+		if (o->fd >= 0)
 			close(o->fd);
 	}
 	if (r->epoll >= 0)

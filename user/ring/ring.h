@@ -30,8 +30,6 @@ typedef void (*ring_batch_fn)(void *ctx, const struct ring_event *ev, size_t n);
  * (shared/live.h). NULL and @err: EPERM, ENOMEM, EINVAL.
  */
 struct ring *ring_new(unsigned int ncpus, size_t total_bytes, struct err *err);
-/* Takes over one ring buffer map that exists already; @fd stays the caller's. */
-struct ring *ring_from_fd(int fd, size_t bytes, struct err *err);
 void ring_free(struct ring *r);
 
 unsigned int ring_count(const struct ring *r);
