@@ -40,13 +40,22 @@ static __always_inline bool comm_matches(struct task_struct *task)
 	return commre_match(re, comm);
 }
 
+/* Until 6.0 a cgroup knew its ancestors by their ids. */
+struct cgroup___60 { u64 ancestor_ids[1]; } __attribute__((preserve_access_index));
+
 static __always_inline bool cgroup_matches(struct task_struct *task)
 {
 	struct cgroup *cg = BPF_CORE_READ(task, cgroups, dfl_cgrp), *at = NULL;
 	u32 level = cfg.cgroup_level;
+	u64 id = 0;
 
 	if (!cg || BPF_CORE_READ(cg, level) < (int)level)
 		return false;
+	if (!bpf_core_field_exists(struct cgroup, ancestors)) {
+		bpf_probe_read_kernel(&id, sizeof(id), (void *)cg + level * sizeof(id) +
+				      bpf_core_field_offset(struct cgroup___60, ancestor_ids));
+		return id == cfg.cgroup_id;
+	}
 	bpf_probe_read_kernel(&at, sizeof(at),
 			      (void *)cg + bpf_core_field_offset(struct cgroup, ancestors) +
 			      level * sizeof(at));
