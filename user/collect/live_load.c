@@ -88,7 +88,8 @@ static int explain(int code, struct err *err)
 	uname(&un);
 	err_sys(err, code, "cannot load the BPF programs on Linux %s", un.release);
 	if (code == EMFILE) {
-		err_hint(err, "64 file descriptors are needed: raise the limit, as in 'ulimit -n 1024'");
+		err_hint(err, "64 file descriptors are needed: raise the limit, as in "
+			 "'ulimit -n 1024'");
 		return -code;
 	}
 	err_hint(err, "Linux 5.17 or newer is needed%s%s", len ? "; libbpf says: " : "",
