@@ -259,9 +259,9 @@ deps-long:
 
 # `deps` may have installed the compiler that this make has already looked for:
 # the second make sees it.
-demo check: deps
+demo check bench: deps
 	@$(MAKE) --no-print-directory $@-run
-check-long bench: deps-long
+check-long: deps-long
 	@$(MAKE) --no-print-directory $@-run
 
 demo-run: all $(WORKLOADS)

@@ -33,6 +33,8 @@ redis-benchmark redis-tools long
 nginx      nginx-light  long
 wrk        wrk          long
 perf       linux-perf   long
+bpftrace   bpftrace     long
+syscount-bpfcc bpfcc-tools long
 man        man-db       long
 '
 
