@@ -207,7 +207,7 @@ static void what_is_only_like_it(void **state)
 		PUT(&l, (size_t)i * 0x40, LOAD_RBX CALL_RBX);
 	assert_int_equal(find(&l, at), 0);	/* so many are something else */
 	lib_init(&l);
-	memcpy(l.code, CALL_RBX + 2, 4);	/* the offset at the code's first byte */
+	memcpy(l.code, &CALL_RBX[2], 4);	/* the offset at the code's first byte */
 	assert_int_equal(find(&l, at), 0);
 }
 
