@@ -267,6 +267,30 @@ static __always_inline void note_call_in_flight(struct task_state *st, struct ta
 	}
 }
 
+/*
+ * The number of a process's address space is with its first thread. One that a filter
+ * does not choose, or that is not ours to see, is followed for it and left out.
+ */
+static __always_inline struct task_state *take_leader(struct task_struct *leader)
+{
+	struct task_state *st = state_of(leader);
+
+	if (st)
+		return st;
+	st = bpf_task_storage_get(&tasks, leader, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!st || !taken_first(st))
+		return st;
+	st->tid = st->tgid = task_tid(leader);
+	st->flags = ST_FRESH | ST_PROCESS | ST_MUTED;
+	st->start_ns = bpf_ktime_get_ns();
+	st->space = new_space();
+	if (leader->exit_state)
+		st->flags |= ST_GONE;
+	else
+		__sync_fetch_and_add(&counts.live, 1);
+	return st;
+}
+
 /* A thread is taken up while it runs. */
 static __always_inline struct task_state *take_up(struct task_struct *task,
 						 struct task_struct *leader, u32 flags)
@@ -276,7 +300,10 @@ static __always_inline struct task_state *take_up(struct task_struct *task,
 
 	if (state_of(task))
 		return NULL;
-	st = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (leader && leader != task)
+		ls = take_leader(leader);
+	st = !leader || leader == task || ls ?
+		bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE) : NULL;
 	if (!st) {
 		count_loss(&counts.map_full);
 		return NULL;
@@ -290,8 +317,6 @@ static __always_inline struct task_state *take_up(struct task_struct *task,
 	if (!(flags & ST_SILENT))
 		st->flags |= ST_COUNTED;
 	st->start_ns = now;
-	if (leader && leader != task)
-		ls = state_of(leader);
 	st->space = ls ? ls->space : new_space();
 	/*
 	 * A leader may be dead while its threads run: it lends them its number only.
@@ -332,6 +357,11 @@ int mark_tasks(struct bpf_iter__task *ctx)
 		else if (cfg.filter && !filter_matches(task))
 			flags = ST_MUTED;
 	} else if (!cfg.filter || cfg.targets_only || !filter_matches(task)) {
+		return 0;
+	}
+	/* The first thread of a target is taken for what it is, when it is its turn. */
+	if (target && leader != task && !cfg.uid_filter && !state_of(leader)) {
+		count_loss(&counts.map_full);
 		return 0;
 	}
 	take_up(task, leader, flags);

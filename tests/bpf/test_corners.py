@@ -6,7 +6,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (TRACER, between, call, calls, check, equal, lossless, main, run, scratch,
+from harness import (PIPE, TRACER, between, call, calls, check, equal, lossless, main, run, scratch,
                      start, test, trace, trace_work, workload)
 
 RENAMED = """
@@ -39,6 +39,35 @@ time.sleep(0.1)
 e.set()
 t.join()
 """
+
+NAMED = """
+import threading, time
+lock = threading.Lock()
+def work():
+    open(f"/proc/self/task/{threading.get_native_id()}/comm", "w").write("chosen")
+    while True:
+        with lock:
+            time.sleep(0.002)
+for i in range(4):
+    threading.Thread(target=work, daemon=True).start()
+print("up", flush=True)
+time.sleep(60)
+"""
+
+
+@test
+def threads_chosen_by_name_share_their_locks():
+    """Their process's first thread, which has the number of the address space, is not chosen."""
+    w = start([sys.executable, "-c", NAMED], stdout=PIPE)
+    w.stdout.readline()
+    for mode in "wait", "exact":
+        r = run([TRACER, "attach", "-q", "-d", "1", "--json", "--mode", mode, "--comm",
+                 "^chosen$"]).ok()
+        s = json.loads(r.out)
+        equal([t["comm"] for t in s["threads"]["by_thread"]], 4 * ["chosen"], "threads")
+        addrs = [k["addr"] for k in s["locks"]]
+        check(addrs, "nothing waited")
+        equal(len(addrs), len(set(addrs)), f"locks of one process at one address ({mode})")
 
 
 @test
