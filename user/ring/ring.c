@@ -46,6 +46,7 @@ struct ring {
 	size_t bytes;
 	int epoll;
 	unsigned int calm;	/* log2 of the next pause in ms */
+	bool woken;		/* by a producer: what for may be too young yet */
 	struct ring_event *ev, *tmp;
 	size_t cap;
 	size_t *run;		/* where each ring's notes begin; count + 1 */
@@ -187,7 +188,8 @@ int ring_wait(struct ring *r, int timeout_ms, int other)
 
 	if (n < 0)
 		return errno == EINTR ? 1 : -errno;
-	if (fds[0].revents)
+	r->woken = fds[0].revents != 0;
+	if (r->woken)
 		while (epoll_wait(r->epoll, ev, 8, 0) == 8)
 			;
 	return n > 0;
@@ -325,7 +327,7 @@ static void merge_runs(struct ring *r)
 
 int ring_pause_ms(const struct ring *r)
 {
-	return 1 << r->calm;
+	return r->woken ? 1 : 1 << r->calm;
 }
 
 static void ring_calm(struct ring *r)

@@ -46,7 +46,8 @@ int ring_wait(struct ring *r, int timeout_ms, int other);
 
 /*
  * How long a wait may be, from how full the last drain found the rings: 1 to
- * 64 ms. A ring that fills up in between wakes the consumer by itself.
+ * 64 ms. A ring that fills up in between wakes the consumer by itself; after
+ * such a wake it is 1 ms, since what it was for may be too young to be drained.
  */
 int ring_pause_ms(const struct ring *r);
 
