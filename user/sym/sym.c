@@ -218,7 +218,8 @@ static struct stack_key stack_hash(const struct symspace *sp, const struct sym_r
 		k.h[0] = mix(k.h[0] + 1, w[0]);
 		k.h[1] = mix(k.h[1] + 3, ~w[0]);
 	}
-	memcpy(&tail, (const char *)stack + i, bytes - i);
+	if (i < bytes)	/* without a copied stack there is nothing to add */
+		memcpy(&tail, (const char *)stack + i, bytes - i);
 	k.h[0] = mix(k.h[0], tail);
 	k.h[1] = mix(k.h[1], ~tail);
 	return k;
