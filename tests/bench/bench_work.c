@@ -123,6 +123,7 @@ static void *partner(void *arg)
 
 static void do_pingpong(void)
 {
+	uint32_t seen;
 	uint64_t start;
 	pthread_t t;
 
@@ -132,8 +133,9 @@ static void do_pingpong(void)
 		for (int i = 0; i < 50; i++)
 			hit(0);
 	} while (batch(start, 50));
-	while (__atomic_load_n(&ball, __ATOMIC_ACQUIRE))
-		;
+	/* Asleep: with both on one CPU, spinning would keep the partner from its turn. */
+	while ((seen = __atomic_load_n(&ball, __ATOMIC_ACQUIRE)))
+		wl_futex(&ball, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 	__atomic_store_n(&ball, 2, __ATOMIC_RELEASE);
 	wl_futex(&ball, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	pthread_join(t, NULL);

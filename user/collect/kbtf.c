@@ -23,7 +23,10 @@
 #include "base/map.h"
 
 #define STEP 64
-#define KIND_ENUM64 19	/* BTF_KIND_ENUM64, of headers since 6.0 */
+/* In the kernel's headers since 5.16, 5.17 and 6.0. */
+#define KIND_DECL_TAG	17
+#define KIND_TYPE_TAG	18
+#define KIND_ENUM64	19
 
 struct view {
 	const char *types, *strs;
@@ -41,28 +44,36 @@ struct kbtf {
 
 /* ---- records ---- */
 
+/* Bytes that follow a record, and for each of its members. */
+static const struct { uint8_t known, fixed, each; } kinds[BTF_INFO_KIND(~0U) + 1] = {
+	[BTF_KIND_INT] = { 1, 4, 0 },
+	[BTF_KIND_PTR] = { 1, 0, 0 },
+	[BTF_KIND_ARRAY] = { 1, sizeof(struct btf_array), 0 },
+	[BTF_KIND_STRUCT] = { 1, 0, sizeof(struct btf_member) },
+	[BTF_KIND_UNION] = { 1, 0, sizeof(struct btf_member) },
+	[BTF_KIND_ENUM] = { 1, 0, sizeof(struct btf_enum) },
+	[BTF_KIND_FWD] = { 1, 0, 0 },
+	[BTF_KIND_TYPEDEF] = { 1, 0, 0 },
+	[BTF_KIND_VOLATILE] = { 1, 0, 0 },
+	[BTF_KIND_CONST] = { 1, 0, 0 },
+	[BTF_KIND_RESTRICT] = { 1, 0, 0 },
+	[BTF_KIND_FUNC] = { 1, 0, 0 },
+	[BTF_KIND_FUNC_PROTO] = { 1, 0, sizeof(struct btf_param) },
+	[BTF_KIND_VAR] = { 1, sizeof(struct btf_var), 0 },
+	[BTF_KIND_DATASEC] = { 1, 0, sizeof(struct btf_var_secinfo) },
+	[BTF_KIND_FLOAT] = { 1, 0, 0 },
+	[KIND_DECL_TAG] = { 1, 4, 0 },
+	[KIND_TYPE_TAG] = { 1, 0, 0 },
+	[KIND_ENUM64] = { 1, 0, 12 },
+};
+
 /* Bytes of a record; 0: a kind that we do not know. */
 static size_t type_bytes(const struct btf_type *t)
 {
-	size_t vlen = BTF_INFO_VLEN(t->info);
+	uint32_t kind = BTF_INFO_KIND(t->info);
 
-	switch (BTF_INFO_KIND(t->info)) {
-	case BTF_KIND_PTR: case BTF_KIND_FWD: case BTF_KIND_TYPEDEF: case BTF_KIND_VOLATILE:
-	case BTF_KIND_CONST: case BTF_KIND_RESTRICT: case BTF_KIND_FUNC: case BTF_KIND_FLOAT:
-	case 18:	/* type tag */
-		return sizeof(*t);
-	case BTF_KIND_INT: case BTF_KIND_VAR: case 17:	/* declaration tag */
-		return sizeof(*t) + 4;
-	case BTF_KIND_ARRAY:
-		return sizeof(*t) + sizeof(struct btf_array);
-	case BTF_KIND_STRUCT: case BTF_KIND_UNION:
-		return sizeof(*t) + vlen * sizeof(struct btf_member);
-	case BTF_KIND_ENUM: case BTF_KIND_FUNC_PROTO:
-		return sizeof(*t) + vlen * 8;
-	case BTF_KIND_DATASEC: case KIND_ENUM64:
-		return sizeof(*t) + vlen * 12;
-	}
-	return 0;
+	return kinds[kind].known * (sizeof(*t) + kinds[kind].fixed +
+				    (size_t)kinds[kind].each * BTF_INFO_VLEN(t->info));
 }
 
 /* The record at @off; NULL: it does not lie within. */
@@ -372,7 +383,7 @@ static void write_type(struct reduction *r, const struct btf_type *from, size_t 
 		}
 		break;
 	case BTF_KIND_TYPEDEF: case BTF_KIND_VOLATILE: case BTF_KIND_CONST: case BTF_KIND_RESTRICT:
-	case 18:
+	case KIND_TYPE_TAG:
 		t->type = take(r, t->type);
 		break;
 	}
