@@ -137,7 +137,7 @@ static int cmd_help(int argc, char **argv)
 
 	r = cli_parse(&help_cmd, argc, argv, NULL, &first, &err);
 	if (r < 0)
-		return print_err("tracer help", &err, EXIT_ERROR);
+		return print_err(tool.name, &err, EXIT_ERROR);
 	if (r == CLI_WANTS_HELP)
 		return print_help(&help_cmd);
 	if (first == argc)
@@ -173,7 +173,7 @@ static int check_line(const struct cli_cmd *cmd, int argc, char **argv, int *cod
 {
 	struct err err = { 0 };
 	struct live_opts o;
-	char **copy = calloc((size_t)argc + 1, sizeof(*copy)), who[64];
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
 	int r;
 
 	if (!copy)
@@ -185,8 +185,7 @@ static int check_line(const struct cli_cmd *cmd, int argc, char **argv, int *cod
 	if (r == CLI_WANTS_HELP) {
 		*code = print_help(cmd);
 	} else if (r) {
-		snprintf(who, sizeof(who), "%s %s", tool.name, cmd->name);
-		*code = print_err(who, &err, cmd == &run_cmd ? EXIT_RUN_FAILED : EXIT_ERROR);
+		*code = print_err(tool.name, &err, cmd == &run_cmd ? EXIT_RUN_FAILED : EXIT_ERROR);
 	}
 	return r != 0;
 }

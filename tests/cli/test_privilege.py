@@ -192,7 +192,7 @@ def pids_that_are_none():
     for pid in ("0", "999999999", "99999999999999999999", "1.5", " ", ""):
         r = run([TRACER, "attach", pid], timeout=20)
         equal(r.rc, 2, f"attach {pid!r}: {r.err}")
-        check(re.match(r"tracer( attach)?: ", r.err), f"message: {r.err!r}")
+        check(re.match(r"tracer: ", r.err), f"message: {r.err!r}")
 
 
 @test

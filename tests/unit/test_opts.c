@@ -197,6 +197,40 @@ static void bad_lines_are_explained(void **state)
 	expect_error(&attach_cmd, "attach -p ,", "-p: ',' holds no pid", NULL);
 }
 
+static void an_empty_item_is_told_of(void **state)
+{
+	static const char *const pids[] = { "1,,2", ",1", "1,", "1,\t,2" };
+	static const char *const sets[] = { "futex,,sched", ",futex", "futex," };
+	static const char *const calls[] = { "read,,write", ",read", "read,", "!", "!,read" };
+	struct live_opts o;
+	struct err err;
+	char line[64], msg[64];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		snprintf(line, sizeof(line), "attach -p %s", pids[i]);
+		snprintf(msg, sizeof(msg), "-p: '%s' has an empty item", pids[i]);
+		expect_error(&attach_cmd, line, msg, NULL);
+		snprintf(line, sizeof(line), "attach %s", pids[i]);
+		expect_error(&attach_cmd, line, msg + 4, "pidof");
+	}
+	for (i = 0; i < 3; i++) {
+		snprintf(line, sizeof(line), "run --collect %s x", sets[i]);
+		snprintf(msg, sizeof(msg), "--collect: '%s' has an empty item", sets[i]);
+		expect_error(&run_cmd, line, msg, NULL);
+	}
+	for (i = 0; i < 5; i++) {
+		snprintf(line, sizeof(line), "run -e trace=%s x", calls[i]);
+		snprintf(msg, sizeof(msg), "-e: '%s' has an empty item", calls[i]);
+		expect_error(&run_cmd, line, msg, NULL);
+	}
+	/* What pidof and pgrep print is no such list. */
+	assert_int_equal(parse(&o, &attach_cmd, &err, "attach 1,\t2,3\t\t4\n"), 0);
+	assert_int_equal(o.pids.n, 4);
+	live_opts_release(&o);
+}
+
 static void help_ends_the_parse(void **state)
 {
 	struct live_opts o;
@@ -318,6 +352,7 @@ int main(void)
 		cmocka_unit_test(enums_sets_and_lists),
 		cmocka_unit_test(lists_grow),
 		cmocka_unit_test(bad_lines_are_explained),
+		cmocka_unit_test(an_empty_item_is_told_of),
 		cmocka_unit_test(help_ends_the_parse),
 		cmocka_unit_test(values),
 		cmocka_unit_test(distances),

@@ -85,14 +85,33 @@ static int pid_add(struct cli_pids *pids, pid_t pid, struct err *err)
 	return 0;
 }
 
+/* "1,,2", ",1", "1,": a value is missing, as of a shell variable that is empty. */
+static int empty_item(const char *list, struct err *err)
+{
+	return err_set(err, EINVAL, "'%s' has an empty item", list);
+}
+
+/* Moves *p over what parts two pids: blanks, one comma, or both. The number of commas. */
+static unsigned int skip_separator(const char **p)
+{
+	unsigned int commas = 0;
+
+	for (; **p && strchr(", \t\n", **p); (*p)++)
+		commas += **p == ',';
+	return commas;
+}
+
 int cli_pids_add(struct cli_pids *pids, const char *list, struct err *err)
 {
 	static const char seps[] = ", \t\n";
-	const char *p = list + strspn(list, seps);
+	const char *p = list;
+	unsigned int commas = skip_separator(&p);
 	int r;
 
 	if (!*p)
 		return err_set(err, EINVAL, "'%s' holds no pid", list);
+	if (commas)
+		return empty_item(list, err);
 	while (*p) {
 		size_t n = strcspn(p, seps);
 		char word[16];
@@ -110,7 +129,9 @@ int cli_pids_add(struct cli_pids *pids, const char *list, struct err *err)
 		if (r)
 			return r;
 		p += n;
-		p += strspn(p, seps);
+		commas = skip_separator(&p);
+		if (commas > 1 || (commas && !*p))
+			return empty_item(list, err);
 	}
 	return 0;
 }
@@ -172,6 +193,10 @@ static int set_bits(const struct spelled *s, const char *value)
 		size_t n = strcspn(p, ",");
 		int i = value_index(s->opt->values, p, n);
 
+		if (!n && *value) {
+			empty_item(value, s->err);
+			return err_prefix(s->err, "%.*s", s->len, s->word);
+		}
 		if (i < 0)
 			return bad_choice(s, p, n);
 		bits |= 1u << i;

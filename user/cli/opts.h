@@ -88,7 +88,10 @@ struct cli_pids {
 int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, void *dest, int *first,
 	      struct err *err);
 
-/* Adds the pids of a comma or blank list; -EINVAL with a message, -ENOMEM. */
+/*
+ * Adds the pids of a comma or blank list; -EINVAL with a message, also for an
+ * empty item between commas, -ENOMEM.
+ */
 int cli_pids_add(struct cli_pids *pids, const char *list, struct err *err);
 void cli_pids_release(struct cli_pids *pids);
 void cli_list_release(struct cli_list *list);

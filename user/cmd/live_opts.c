@@ -27,6 +27,21 @@ const char *const live_color_names[] = {
 	NULL
 };
 
+/* Told with the line, before anything is loaded: "read,,write", ",read", "!". */
+static bool has_empty_item(const char *list)
+{
+	size_t n;
+
+	list += *list == '!';
+	for (;; list += n + 1) {
+		n = strcspn(list, ",");
+		if (!n)
+			return true;
+		if (!list[n])
+			return false;
+	}
+}
+
 /* "-e trace=read" means "-e read"; strace's other qualifiers print what we do not. */
 static int live_cut_trace(struct live_opts *o, struct err *err)
 {
@@ -38,8 +53,11 @@ static int live_cut_trace(struct live_opts *o, struct err *err)
 		else if (eq)
 			return err_set(err, EINVAL, "-e: '%.*s' is not supported, only "
 				       "trace=CALLS", (int)(eq - s), s);
-		if (!*o->calls.item[i])
+		s = o->calls.item[i];
+		if (!*s)
 			return err_set(err, EINVAL, "-e: no system call is named");
+		if (has_empty_item(s))
+			return err_set(err, EINVAL, "-e: '%s' has an empty item", s);
 	}
 	return 0;
 }
