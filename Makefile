@@ -219,7 +219,7 @@ $(B)/tests/workloads/%: tests/workloads/%.c
 	$(Q)$(CC) -D_GNU_SOURCE -Iinclude -std=gnu11 $(WARN) -O2 -g -fno-omit-frame-pointer \
 		-MMD -MP -MF $@.d $< -pthread -lrt -o $@
 
-# Only the ring's has a BPF program; all are linked as the tracer is.
+# Some have a BPF program; all are linked as the tracer is.
 $(B)/tests/bench/%: $(B)/obj/tests/bench/%.o $(LIB)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
@@ -230,12 +230,13 @@ $(B)/tests/bench/%.bpf.o: tests/bench/%.bpf.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_FLAGS) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@
 
-$(B)/bench_ring.skel.h: $(B)/tests/bench/bench_ring.bpf.o
+$(B)/bench_%.skel.h: $(B)/tests/bench/bench_%.bpf.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen object $(<:.bpf.o=.o) $< && \
-		$(BPFTOOL) gen skeleton $(<:.bpf.o=.o) name bench_ring >$@
+		$(BPFTOOL) gen skeleton $(<:.bpf.o=.o) name bench_$* >$@
 
-$(B)/obj/tests/bench/bench_ring.o: | $(B)/bench_ring.skel.h
+$(patsubst %.bpf.c,$(B)/obj/%.o,$(wildcard tests/bench/*.bpf.c)): \
+$(B)/obj/tests/bench/%.o: | $(B)/%.skel.h
 
 $(B)/tests/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
