@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """The tracer's costs, as ratios to the untraced program in the same run.
 
-Each row runs its contenders in turn, bare first, again and again, and compares
-each with the bare one of its own round; what is printed is the median of the
-rounds and their quartiles. A workload times itself in batches shorter than a
+The contenders of a row take turns, in an order that moves on from round to round,
+each between two bare runs that it is compared with; what is printed is the median
+of the rounds and their quartiles. A workload times itself in batches shorter than a
 time slice and reports the median batch, so that neither start-up nor what else
 runs on the machine is in the figure; on one CPU it runs before all ordinary
 processes (SCHED_FIFO). Nothing here fails because of a figure.
@@ -14,26 +14,22 @@ import json
 import os
 import platform
 import re
-import shutil
 import signal
-import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from subprocess import DEVNULL, PIPE
 
+from bench_figures import (Line, Skip, Spread, added, added_share, aim, figure, have, noise,
+                           over_lines, ratio, rotated, table_of, takes_part)
+from bench_run import FLOOR, Bench, Target
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ROWS = []
-NS = 1e-9
-
-BPFTRACE = """
-tracepoint:raw_syscalls:sys_enter /pid == cpid/ { @start[tid] = nsecs; }
-tracepoint:raw_syscalls:sys_exit /@start[tid]/ {
-	@count[args->id] = count(); @hist[args->id] = hist(nsecs - @start[tid]);
-	delete(@start[tid]);
-}"""
+# A contender next to its floor, so that the two see the same moment.
+OURS = ["exact", FLOOR["exact"], "wait", FLOOR["wait"]]
+PEERS = ("strace -cf", "perf trace -s", "bpftrace hist")
 
 
 def row(name, title):
@@ -43,351 +39,101 @@ def row(name, title):
     return mark
 
 
-class Skip(Exception):
-    """This row or contender cannot run here; the text says why."""
-
-
-# ---- statistics -----------------------------------------------------------
-
-class Spread:
-    """Median, quartiles and least of a list of figures."""
-    def __init__(self, values):
-        v = sorted(values)
-        self.n = len(v)
-        self.median = statistics.median(v)
-        self.q1, self.q3 = (v[int(q * (len(v) - 1) + 0.5)] for q in (0.25, 0.75))
-        self.min = v[0]
-
-    def json(self):
-        return {"n": self.n, "median": round(self.median, 3), "q1": round(self.q1, 3),
-                "q3": round(self.q3, 3), "min": round(self.min, 3)}
-
-
-class Line:
-    """One figure of a row: what, how much, its unit, the target and whether it is met."""
-    def __init__(self, who, what, spread, unit, target=None, least=False, slack=0):
-        self.who, self.what, self.spread, self.unit = who, what, spread, unit
-        self.target, self.least, self.slack = target, least, slack
-
-    def met(self):
-        if self.target is None:
-            return None
-        m = self.spread.median
-        return m >= self.target if self.least else m <= self.target + self.slack
-
-    def verdict(self):
-        met = self.met()
-        if met is None:
-            return ""
-        if met:
-            return "met"
-        return f"MISSED by {figure(abs(self.spread.median - self.target), self.unit)}"
-
-    def target_text(self):
-        if self.target is None:
-            return ""
-        return ("≥ " if self.least else "≤ ") + figure(self.target, self.unit)
-
-    def json(self):
-        return {"contender": self.who, "what": self.what, "unit": self.unit,
-                "target": self.target, "met": self.met(), **self.spread.json()}
-
-
-def figure(v, unit):
-    if unit == "x":
-        return f"{v:.2f} ×" if abs(v) < 20 else f"{v:.0f} ×"
-    if unit == "share":
-        return f"1/{1 / v:.0f}" if v > 0 else "0"
-    digits = 0 if abs(v) >= 100 else 1 if abs(v) >= 10 else 2
-    return f"{v:.{digits}f} {unit}"
-
-
-# ---- running --------------------------------------------------------------
-
-class Bench:
-    def __init__(self, build, quick):
-        self.build = build
-        self.tracer = os.path.join(build, "tracer")
-        self.work = os.path.join(build, "tests", "bench", "bench_work")
-        self.quick = quick
-        self.scratch = tempfile.mkdtemp(prefix="tracer-bench.")
-        self.notes = []
-        self.cannot = {}
-
-    def rounds(self, n):
-        return max(3, n // 2) if self.quick else n
-
-    def note(self, text):
-        if text not in self.notes:
-            self.notes.append(text)
-
-    def env(self, cpu=None):
-        env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
-        if cpu is not None:
-            env["BENCH_CPU"] = str(cpu)
-            env["BENCH_FIFO"] = "1"
-        return env
-
-    def contender(self, who, argv):
-        """The command line that runs argv under a contender."""
-        if who == "bare":
-            return argv
-        if who in ("exact", "wait"):
-            return [self.tracer, "run", "--quiet", "--mode", who, "-o", "/dev/null", "--"] + argv
-        if who == "strace -cf":
-            return [self.program("strace"), "-cf", "-o", "/dev/null"] + argv
-        if who == "perf trace -s":
-            return [self.program("perf"), "trace", "-s", "-o", "/dev/null"] + argv
-        if who == "perf bpf-summary":
-            return [self.program("perf"), "trace", "-s", "--bpf-summary", "-o", "/dev/null"] + argv
-        if who == "bpftrace hist":
-            return [self.program("bpftrace"), "-q", "-o", "/dev/null", "-e", BPFTRACE, "-c",
-                    " ".join(argv)]
-        raise AssertionError(who)
-
-    def program(self, name):
-        path = shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin")
-        if not path:
-            raise Skip(f"{name} is not installed (`make deps-long`)")
-        return path
-
-    def say(self, who, argv, cpu=None, timeout=60):
-        """Runs argv under a contender; the KEY=VALUE words that it prints."""
-        p = subprocess.run(self.contender(who, argv), env=self.env(cpu), stdin=DEVNULL,
-                           stdout=PIPE, stderr=PIPE, timeout=timeout, check=False)
-        found = dict(re.findall(r"([\w:]+)=([\d.]+)", p.stdout.decode()))
-        if p.returncode or "median" not in found and "events" not in found:
-            last = (p.stderr.decode("utf-8", "replace").strip().splitlines() or ["no output"])[-1]
-            raise Skip(f"does not run here: {last[:120]}")
-        return {k: float(v) for k, v in found.items()}
-
-    def ops(self, who, kind, ms, size=None, cpu=None):
-        argv = [self.work, kind, str(ms)] + ([str(size)] if size else [])
-        return self.say(who, argv, cpu)["median"]
-
-    def compare(self, contenders, kind, ms=150, rounds=9, size=None, cpu=None):
-        """Per round: {contender: ns an operation}. One that cannot run drops out."""
-        out, live = [], list(contenders)
-        for _ in range(self.rounds(rounds)):
-            got = {}
-            for who in list(live):
-                try:
-                    got[who] = self.ops(who, kind, ms, size, cpu)
-                except (Skip, subprocess.TimeoutExpired) as e:
-                    live.remove(who)
-                    self.note(f"{who}: {e}")
-            if "bare" not in got:
-                raise Skip("the bare workload did not end")
-            out.append(got)
-        return out
-
-    def probe_others(self):
-        """What peers this machine has; said once, whichever rows are run."""
-        perf = shutil.which("perf")
-        if perf:
-            p = subprocess.run([perf, "trace", "-s", "--bpf-summary", "true"], check=False,
-                               stdout=DEVNULL, stderr=PIPE)
-            if b"unknown option" in p.stderr:
-                self.cannot["perf bpf-summary"] = "this perf has no --bpf-summary (6.16 has)"
-        syscount = shutil.which("syscount-bpfcc", path="/usr/sbin:/usr/bin")
-        if syscount:
-            try:
-                p = subprocess.run([syscount, "-d", "1"], check=False, stdout=PIPE, stderr=PIPE,
-                                   timeout=60)
-                if p.returncode:
-                    self.cannot["syscount"] = "bcc's syscount needs this kernel's headers"
-            except subprocess.TimeoutExpired:
-                self.cannot["syscount"] = "bcc's syscount did not start"
-        else:
-            self.cannot["syscount"] = "bcc's syscount is not installed (`make deps-long`)"
-        for reason in self.cannot.values():
-            self.note(reason)
-
-    def peers(self, *names):
-        return [n for n in names if n not in self.cannot]
-
-
-def ratio(rounds, who):
-    return Spread([r[who] / r["bare"] for r in rounds if who in r])
-
-
-def added(rounds, who, by=1):
-    return Spread([(r[who] - r["bare"]) / by for r in rounds if who in r])
-
-
-def have(rounds, who):
-    return sum(who in r for r in rounds) >= 2
-
-
-def table_of(rounds, contenders, unit_of=1):
-    """Lines without a target for every contender that ran: bare's time and the ratios."""
-    lines = [Line("bare", "time", Spread([r["bare"] for r in rounds]), "ns")]
-    for who in contenders[1:]:
-        if have(rounds, who):
-            lines.append(Line(who, "ratio", ratio(rounds, who), "x"))
-            lines.append(Line(who, "added", added(rounds, who, unit_of), "ns"))
-    return lines
-
-
-def aim(lines, who, what, target, **kw):
-    for line in lines:
-        if line.who == who and line.what == what:
-            line.target = target
-            for k, v in kw.items():
-                setattr(line, k, v)
-
-
 # ---- rows -----------------------------------------------------------------
 
 @row("getppid", "summary with latency histogram, getppid loop; per call")
 def getppid(b):
-    who = ["bare", "exact", "wait"] + b.peers("strace -cf", "perf trace -s", "perf bpf-summary",
-                                              "bpftrace hist")
+    who = OURS + b.peers("strace -cf", "perf trace -s", "perf bpf-summary", "bpftrace hist")
     rounds = b.compare(who, "calls")
-    lines = table_of(rounds, who)
-    aim(lines, "exact", "ratio", 3.2)
-    aim(lines, "exact", "added", 240)
-    both = [r for r in rounds if "strace -cf" in r]
-    if both:
-        lines.append(Line("exact", "added / strace -cf's added", Spread(
-            [(r["exact"] - r["bare"]) / (r["strace -cf"] - r["bare"]) for r in both]),
-            "share", 1 / 50))
+    lines = table_of(rounds, who) + over_lines(rounds, FLOOR)
+    aim(lines, "exact", "ratio", 3.2, floor=FLOOR["exact"])
+    aim(lines, "exact", "added", 240, floor=FLOOR["exact"])
+    if have(rounds, "exact", "strace -cf"):
+        lines.append(Line("exact", "added / strace -cf's added",
+                          added_share(rounds, "exact", "strace -cf"), "share", 1 / 50))
     return lines
-
-
-class Attached:
-    """A contender that looks at a sleeping process, while others are measured."""
-    def __init__(self, b, mode):
-        self.sleeper = subprocess.Popen(["sleep", "1000"])
-        pid = str(self.sleeper.pid)
-        if mode == "perf trace -s":
-            argv = [b.program("perf"), "trace", "-s", "-o", "/dev/null", "-p", pid]
-        else:
-            argv = [b.tracer, "attach", "--mode", mode, "-o", "/dev/null", pid]
-        self.p = subprocess.Popen(argv, stderr=PIPE if mode != "perf trace -s" else DEVNULL,
-                                  stdout=DEVNULL)
-        if mode != "perf trace -s":
-            line = self.p.stderr.readline()
-            if b"tracing" not in line:
-                self.close()
-                raise Skip(line.decode("utf-8", "replace").strip())
-        else:
-            time.sleep(0.5)
-
-    def close(self):
-        if self.p.poll() is None:
-            self.p.send_signal(signal.SIGINT)
-        self.p.wait()
-        if self.p.stderr:
-            self.p.stderr.close()
-        self.sleeper.kill()
-        self.sleeper.wait()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-
-def beside(b, modes, kind, cpu, rounds=9, ms=100):
-    """Per round: {"bare": ns, mode: ns an operation while that one traces another process}."""
-    out = []
-    for _ in range(b.rounds(rounds)):
-        got = {"bare": b.ops("bare", kind, ms, cpu=cpu)}
-        for mode in modes:
-            try:
-                with Attached(b, mode):
-                    got[mode] = b.ops("bare", kind, ms, cpu=cpu)
-            except Skip as e:
-                b.note(f"{mode}: {e}")
-        got["bare"] = (got["bare"] + b.ops("bare", kind, ms, cpu=cpu)) / 2
-        out.append(got)
-    return out
 
 
 @row("untraced", "processes that are not traced, while another one is; per call, per switch")
 def untraced(b):
-    modes = ["wait", "exact"] + b.peers("perf trace -s")
-    calls = beside(b, modes, "calls", 1)
-    switches = beside(b, modes[:2], "switch", 1)
+    who = ["exact", FLOOR["exact"], "wait"] + b.peers("perf trace -s")
+    calls = b.beside(who, "calls")
+    switches = b.beside(OURS, "switch")
     lines = []
-    for mode in modes:
-        if have(calls, mode):
-            lines.append(Line(mode, "added a call", added(calls, mode), "ns"))
-    for mode in modes[:2]:
-        if have(switches, mode):
-            lines.append(Line(mode, "added a switch", added(switches, mode), "ns"))
-    noise = Spread([abs(r["bare"] - s["bare"]) for r, s in zip(calls, calls[1:])]).median
-    aim(lines, "wait", "added a call", 0, slack=noise)
-    aim(lines, "wait", "added a switch", 40)
-    aim(lines, "exact", "added a call", 150)
+    for rounds, names, what in ((calls, who, "added a call"), (switches, OURS, "added a switch")):
+        lines += [Line(n, what, added(rounds, n), "ns") for n in names if have(rounds, n)]
+    lines += over_lines(calls, {"exact": FLOOR["exact"]}, ", a call")
+    lines += over_lines(switches, FLOOR, ", a switch")
+    apart = noise(calls)
+    aim(lines, "wait", "added a call", 0, slack=apart)
+    aim(lines, "wait", "added a switch", 40, floor=FLOOR["wait"])
+    aim(lines, "exact", "added a call", 150, floor=FLOOR["exact"])
     b.note("untraced, wait: no program is attached to system calls; 0 is met within "
-           f"{noise:.0f} ns, by which bare runs differ from round to round")
+           f"{apart:.0f} ns, by which bare runs differ that follow each other")
     return lines
+
+
+def one_cpu(b, names, kind, figures, size=None):
+    """The same with both sides on one CPU, where nobody's place is chosen anew."""
+    suffix = ", both on one CPU"
+    rounds, lines = b.compare(names, kind, size=size, cpu=1), []
+    for who in names:
+        if have(rounds, who) and "ratio" in figures:
+            lines.append(Line(who, "ratio" + suffix, ratio(rounds, who), "x"))
+        if have(rounds, who) and "added" in figures:
+            lines.append(Line(who, "added" + suffix, added(rounds, who), "ns"))
+    floors = {who: floor for who, floor in FLOOR.items() if who in names}
+    return lines + over_lines(rounds, floors, suffix)
 
 
 @row("pingpong", "two-thread futex ping-pong with waiter and waker; per round trip")
 def pingpong(b):
-    who = ["bare", "exact", "wait"] + b.peers("strace -cf", "perf trace -s", "bpftrace hist")
+    who = OURS + b.peers(*PEERS)
     rounds = b.compare(who, "pingpong")
-    lines = table_of(rounds, who)
-    aim(lines, "exact", "ratio", 1.25)
-    aim(lines, "wait", "ratio", 1.25)
-    one = b.compare(who[:3], "pingpong", cpu=1)
-    for mode in ("exact", "wait"):
-        if have(one, mode):
-            lines.append(Line(mode, "ratio, both on one CPU", ratio(one, mode), "x"))
-    return lines
+    lines = table_of(rounds, who) + over_lines(rounds, FLOOR, ratios=True)
+    aim(lines, "exact", "ratio", 1.25, floor=FLOOR["exact"])
+    aim(lines, "wait", "ratio", 1.25, floor=FLOOR["wait"])
+    return lines + one_cpu(b, OURS, "pingpong", ("ratio",))
 
 
 @row("threads", "20,000 × create and join, full accounting; per thread")
 def threads(b):
-    who = ["bare", "exact", "wait"] + b.peers("strace -cf", "perf trace -s", "bpftrace hist")
-    rounds = b.compare(who, "threads", ms=400)
-    lines = table_of(rounds, who)
-    aim(lines, "exact", "ratio", 1.20)
+    who = OURS + b.peers(*PEERS)
+    rounds = b.compare(who, "threads", ms=300)
+    lines = table_of(rounds, who) + over_lines(rounds, FLOOR, ratios=True)
+    aim(lines, "exact", "ratio", 1.20, floor=FLOOR["exact"])
     storm = [os.path.join(b.build, "tests", "workloads", "thread_storm"), "20000"]
-    whole = []
-    for _ in range(b.rounds(5)):
-        got = {}
-        for name in ("bare", "exact"):
-            start = time.monotonic()
-            subprocess.run(b.contender(name, storm), stdout=DEVNULL, check=True, stderr=DEVNULL)
-            got[name] = (time.monotonic() - start) * 1e3
-        whole.append(got)
-    lines.append(Line("exact", "whole run with start-up and summary", ratio(whole, "exact"), "x"))
+    whole = b.turns(["exact"], lambda name: run_once(b.contender(name, storm)), 5)
+    if have(whole, "exact"):
+        lines.append(Line("exact", "whole run with start-up and summary", ratio(whole, "exact"),
+                          "x"))
     return lines
 
 
-def pipe_row(b, size):
-    who = ["bare", "exact", "wait"] + b.peers("strace -cf", "perf trace -s", "bpftrace hist")
+def pipe_row(b, size, **kw):
+    who = OURS + b.peers(*PEERS)
     rounds = b.compare(who, "pipe", size=size)
-    lines = table_of(rounds, who)
-    one = b.compare(who[:2], "pipe", size=size, cpu=1)
-    if have(one, "exact"):
-        lines.append(Line("exact", "ratio, both on one CPU", ratio(one, "exact"), "x"))
-        lines.append(Line("exact", "added, both on one CPU", added(one, "exact"), "ns"))
-    return lines
+    lines = table_of(rounds, who) + over_lines(rounds, FLOOR, **kw)
+    return lines, one_cpu(b, OURS[:2], "pipe", ("ratio", "added"), size)
 
 
 @row("pipe64k", "pipe in chunks of 64 KiB; per chunk")
 def pipe64k(b):
-    lines = pipe_row(b, 65536)
-    aim(lines, "exact", "ratio", 1.10)
-    return lines
+    lines, one = pipe_row(b, 65536, ratios=True)
+    aim(lines, "exact", "ratio", 1.10, floor=FLOOR["exact"])
+    return lines + one
 
 
 @row("pipe1", "pipe in chunks of 1 byte; per chunk")
 def pipe1(b):
-    lines = pipe_row(b, 1)
-    aim(lines, "exact", "added", 400)
-    return lines
+    lines, one = pipe_row(b, 1)
+    aim(lines, "exact", "added", 400, floor=FLOOR["exact"])
+    return lines + one
 
 
 @row("ring", "ring with one consumer, 32 MiB")
 def ring(b):
-    argv = [os.path.join(b.build, "tests", "bench", "bench_ring")]
+    argv = [b.part("ring")]
     lines = []
     for producers in (1, 2)[:os.cpu_count()]:
         got = [b.say("bare", argv + [str(producers), "2000000", str(32 << 20)])
@@ -403,21 +149,39 @@ def ring(b):
     return lines
 
 
-def attach_once(b, mode):
+ATTACH = {
+    # What it says when it is attached; perf says nothing, so its first event counts.
+    "wait": ("start to attached", b"tracing"),
+    "exact": ("start to attached", b"tracing"),
+    "strace -cf": ("start to attached", b"attached"),
+    "perf trace": ("start to first event", b"("),
+}
+
+
+def attach_once(b, who):
     """Milliseconds from exec to attached, and from ctrl-C to the end."""
-    with subprocess.Popen(["sleep", "1000"]) as sleeper:
+    words = ATTACH[who][1]
+    with Target(b, "tick" if who == "perf trace" else "sleep") as target:
+        if who in FLOOR:
+            argv = [b.tracer, "attach", "--mode", who, "-o", "/dev/null"]
+        else:
+            argv = who.split() + ["-p"]
+        argv = [b.program(argv[0])] + argv[1:] + [target.pid]
         start = time.monotonic()
-        p = subprocess.Popen([b.tracer, "attach", "--mode", mode, "-o", "/dev/null",
-                              str(sleeper.pid)], stderr=PIPE, close_fds=False)
-        p.stderr.readline()
-        attached = time.monotonic()
-        time.sleep(0.1)
-        stop = time.monotonic()
-        p.send_signal(signal.SIGINT)
-        p.wait()
-        end = time.monotonic()
-        p.stderr.close()
-        sleeper.kill()
+        with subprocess.Popen(argv, stdout=DEVNULL, stderr=PIPE, close_fds=False) as p:
+            try:
+                if not any(words in line for line in p.stderr):
+                    raise Skip("does not attach here")
+                attached = time.monotonic()
+                time.sleep(0.1)
+                stop = time.monotonic()
+                p.send_signal(signal.SIGINT)
+                p.stderr.read()
+                p.wait()
+                end = time.monotonic()
+            except BaseException:
+                p.kill()
+                raise
     return {"attach": (attached - start) * 1e3, "detach": (end - stop) * 1e3}
 
 
@@ -432,37 +196,50 @@ def cpu_once(argv):
 
 def run_once(argv):
     start = time.monotonic()
-    subprocess.run(argv, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=True,
-                   close_fds=False)
+    p = subprocess.run(argv, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=False,
+                       close_fds=False)
+    if p.returncode:
+        raise Skip(f"exit {p.returncode}")
     return (time.monotonic() - start) * 1e3
+
+
+def attach_rounds(b, rounds):
+    """{contender: [attach_once() of each of its rounds]}, in turns."""
+    live = ["wait", "exact"] + b.peers("strace -cf", "perf trace")
+    got = {who: [] for who in live}
+    for i in range(rounds):
+        for who in rotated(live, i):
+            if who not in FLOOR and not takes_part(i, rounds, min(rounds, 2 * b.few)):
+                continue
+            try:
+                got[who].append(attach_once(b, who))
+            except Skip as e:
+                live.remove(who)
+                b.lost(who, e)
+    return {who: times for who, times in got.items() if times}
 
 
 @row("startup", "start to attached; detach (until the tracer has ended, summary printed)")
 def startup(b):
     lines = []
-    for mode in ("wait", "exact"):
-        got = [attach_once(b, mode) for _ in range(b.rounds(15))]
-        lines += [Line(mode, "start to attached", Spread([g["attach"] for g in got]), "ms", 20),
-                  Line(mode, "detach", Spread([g["detach"] for g in got]), "ms", 100)]
-        with subprocess.Popen(["sleep", "1000"]) as sleeper:
+    for who, got in attach_rounds(b, b.rounds(15)).items():
+        ours = who in FLOOR
+        lines += [Line(who, ATTACH[who][0], Spread([g["attach"] for g in got]), "ms",
+                       20 if ours else None),
+                  Line(who, "detach", Spread([g["detach"] for g in got]), "ms",
+                       100 if ours else None)]
+    lines.append(Line("--version", "exec to end, the floor of a start", Spread(
+        [run_once([b.tracer, "--version"]) for _ in range(b.rounds(15))]), "ms"))
+    with Target(b) as target:
+        for mode in FLOOR:
             argv = [b.tracer, "attach", "--mode", mode, "-d", "10ms", "-o", "/dev/null",
-                    str(sleeper.pid)]
+                    target.pid]
             lines.append(Line(mode, "CPU time, start to end", Spread(
                 [cpu_once(argv) for _ in range(b.rounds(9))]), "ms"))
-            sleeper.kill()
-    who = ["bare", "exact"] + b.peers("strace -cf", "perf trace -s", "bpftrace hist")
-    rounds = []
-    for _ in range(b.rounds(9)):
-        got = {}
-        for name in who:
-            try:
-                got[name] = run_once(b.contender(name, ["/bin/true"]))
-            except (Skip, subprocess.CalledProcessError) as e:
-                b.note(f"{name}: {e}")
-        rounds.append(got)
-    lines += [Line(name, "added to the run of `true`", added(rounds, name), "ms")
-              for name in who[1:] if have(rounds, name)]
-    return lines
+    who = ["exact"] + b.peers(*PEERS)
+    rounds = b.turns(who, lambda name: run_once(b.contender(name, ["/bin/true"])), 9)
+    return lines + [Line(name, "added to the run of `true`", added(rounds, name), "ms")
+                    for name in who if have(rounds, name)]
 
 
 class Memory(threading.Thread):
@@ -528,12 +305,12 @@ def machine():
 
 def print_text(title, lines, out):
     print(f"\n{title}", file=out)
-    print(f"  {'contender':<17} {'figure':<36} {'median':>12} {'quartiles':>21} {'least':>11}"
+    print(f"  {'contender':<17} {'figure':<37} {'median':>12} {'quartiles':>21} {'least':>11}"
           f" {'target':>11}", file=out)
     for n in lines:
         s = n.spread
         q = f"{figure(s.q1, n.unit)} – {figure(s.q3, n.unit)}"
-        print(f"  {n.who:<17} {n.what:<36} {figure(s.median, n.unit):>12} {q:>21} "
+        print(f"  {n.who:<17} {n.what:<37} {figure(s.median, n.unit):>12} {q:>21} "
               f"{figure(s.min, n.unit):>11} {n.target_text():>11} {n.verdict()}".rstrip(),
               file=out, flush=True)
 
@@ -552,59 +329,84 @@ def print_markdown(results, b, out):
         print(f"\n- {text}", file=out)
 
 
-def main():
+def arguments():
     names = [name for name, _, _ in ROWS]
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--build", default="build")
     ap.add_argument("--row", action="append", choices=names, help="only this row; again for more")
     ap.add_argument("--quick", action="store_true", help="half of the rounds")
+    ap.add_argument("--rounds", type=int, metavar="N", help="so many rounds, at least 2")
+    ap.add_argument("--alone", action="store_true", help="without strace, perf and bpftrace")
     ap.add_argument("--json", metavar="FILE",
                     help="also write the figures as JSON (-: stdout alone)")
     ap.add_argument("--markdown", metavar="FILE", help="also write the table of docs/benchmarks.md")
     args = ap.parse_args()
+    if args.rounds is not None and args.rounds < 2:
+        ap.error("--rounds: at least 2")
+    return args
+
+
+def run_rows(b, names, out):
+    """[(row, title, lines)] of those that can run here; printed as they end."""
+    results = []
+    for name, title, fn in ROWS:
+        if names and name not in names:
+            continue
+        start = time.monotonic()
+        try:
+            lines = fn(b)
+        except Skip as e:
+            print(f"\n{name}: {title}\n  skipped: {e}", file=out, flush=True)
+            continue
+        results.append((name, title, lines))
+        print_text(f"{name}: {title} ({time.monotonic() - start:.0f} s)", lines, out)
+    return results
+
+
+def write_json(path, results, b):
+    doc = {"schema": "tracer.bench/1", "machine": machine(), "load": b.load,
+           "rows": [{"row": n, "title": t, "figures": [x.json() for x in lines]}
+                    for n, t, lines in results], "notes": b.notes}
+    text = json.dumps(doc, indent=1, ensure_ascii=False) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def main():
+    args = arguments()
     if os.geteuid():
         print("bench.py: tracing needs root", file=sys.stderr)
         return 77
+    # An exception closes what is attached; see bench_run.py for a death without one.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     out = sys.stderr if args.json == "-" else sys.stdout
-    b = Bench(os.path.join(ROOT, args.build), args.quick)
-    b.load = os.getloadavg()[0]
+    b = Bench(os.path.join(ROOT, args.build), args.quick, args.rounds, args.alone)
     try:
         # Above what else runs here; all contenders alike.
         os.setpriority(os.PRIO_PROCESS, 0, -20)
     except OSError:
         pass
-    print(f"{machine()}; load average {b.load:.1f}", file=out)
-    b.probe_others()
-    results, start = [], time.monotonic()
-    for name, title, fn in ROWS:
-        if args.row and name not in args.row:
-            continue
-        try:
-            lines = fn(b)
-        except Skip as e:
-            print(f"\n{title}\n  skipped: {e}", file=out)
-            continue
-        results.append((name, title, lines))
-        print_text(f"{name}: {title}", lines, out)
+    print(f"{machine()}; load average {b.load:.1f}", file=out, flush=True)
+    start = time.monotonic()
+    if not args.alone:
+        b.probe_others()
+    results = run_rows(b, args.row, out)
     for text in b.notes:
         print(f"  note: {text}", file=out)
-    print(f"\n{time.monotonic() - start:.0f} s", file=out)
+    print(f"\n{time.monotonic() - start:.0f} s", file=out, flush=True)
     if args.json:
-        doc = {"schema": "tracer.bench/1", "machine": machine(), "load": b.load,
-               "rows": [{"row": n, "title": t, "figures": [x.json() for x in lines]}
-                        for n, t, lines in results], "notes": b.notes}
-        text = json.dumps(doc, indent=1, ensure_ascii=False) + "\n"
-        if args.json == "-":
-            sys.stdout.write(text)
-        else:
-            with open(args.json, "w", encoding="utf-8") as f:
-                f.write(text)
+        write_json(args.json, results, b)
     if args.markdown:
         with open(args.markdown, "w", encoding="utf-8") as f:
             print_markdown(results, b, f)
-    shutil.rmtree(b.scratch)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -11,6 +11,12 @@
  *   threads   pthread_create and pthread_join; a thread
  *   pipe      writer and reader processes, chunks of SIZE bytes; a chunk
  *
+ * Two kinds are there to be attached to: they say "ready", print no times, and end
+ * with their parent.
+ *
+ *   sleep     does nothing
+ *   tick      sleeps for 100 µs, again and again
+ *
  * BENCH_CPU=N pins it all to one CPU; BENCH_FIFO=1 puts it before all ordinary
  * processes, as if they were not there.
  */
@@ -191,12 +197,34 @@ static void do_pipe(void)
 	free(buf);
 }
 
+static void be_there(useconds_t pause_us)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	puts("ready");
+	fflush(stdout);
+	while (wl_now_ns() < end_ns)
+		usleep(pause_us);
+	exit(0);
+}
+
+static void do_sleep(void)
+{
+	be_there(1000000000);
+}
+
+static void do_tick(void)
+{
+	be_there(100);
+}
+
 static const struct { const char *name; void (*run)(void); } kinds[] = {
 	{ "calls", do_calls },
 	{ "switch", do_switch },
 	{ "pingpong", do_pingpong },
 	{ "threads", do_threads },
 	{ "pipe", do_pipe },
+	{ "sleep", do_sleep },
+	{ "tick", do_tick },
 };
 
 static int by_size(const void *a, const void *b)
@@ -227,7 +255,8 @@ int main(int argc, char **argv)
 		if (argc > 1 && !strcmp(argv[1], kinds[i].name))
 			break;
 	if (i == sizeof(kinds) / sizeof(kinds[0])) {
-		fprintf(stderr, "usage: bench_work calls|switch|pingpong|threads|pipe MS [SIZE]\n");
+		fprintf(stderr, "usage: bench_work calls|switch|pingpong|threads|pipe|sleep|tick "
+			"MS [SIZE]\n");
 		return 2;
 	}
 	end_ns = wl_now_ns() + (uint64_t)ms * 1000000;
