@@ -38,6 +38,7 @@ struct ring_one {
 	unsigned long *consumer;
 	const unsigned long *producer;
 	const char *data;
+	unsigned long end;	/* producer position when the drain began */
 	unsigned long next;	/* consumer position after the batch */
 };
 
@@ -137,6 +138,20 @@ fail:
 	return NULL;
 }
 
+struct ring *ring_over(const struct ring_memory *memory, unsigned int n, size_t bytes,
+		       struct err *err)
+{
+	struct ring *r = ring_alloc(n, bytes, err);
+	unsigned int i;
+
+	for (i = 0; r && i < n; i++) {
+		r->one[i].consumer = memory[i].consumer;
+		r->one[i].producer = memory[i].producer;
+		r->one[i].data = memory[i].data;
+	}
+	return r;
+}
+
 void ring_free(struct ring *r)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -147,12 +162,13 @@ void ring_free(struct ring *r)
 	for (i = 0; i < r->count; i++) {
 		struct ring_one *o = &r->one[i];
 
+		if (o->fd < 0)
+			continue;
 		if (o->consumer)
 			munmap(o->consumer, page);
 		if (o->producer)
 			munmap((void *)o->producer, page + 2 * r->bytes);
-		if (o->fd >= 0)
-			close(o->fd);
+		close(o->fd);
 	}
 	if (r->epoll >= 0)
 		close(r->epoll);
@@ -225,36 +241,54 @@ static void run_insert(struct ring_event *ev, size_t from, size_t n)
 }
 
 /*
+ * The time by which record @rec of *@len bytes is put in order. One without a
+ * head goes with what stands before it; one that the ring does not hold has no
+ * length that could be believed.
+ */
+static uint64_t run_time(const struct ring_event *before, const char *rec, unsigned long room,
+			 uint32_t *len)
+{
+	if (*len > room)
+		*len = 0;
+	if (*len >= sizeof(struct live_head))
+		return ((const struct live_head *)(rec + RING_HEADER))->ts;
+	return before ? before->ts : 0;
+}
+
+/*
  * Notes what is ready in ring @o up to the time *@before; returns the new number
  * of notes, or -errno. A ring that has more than a batch sets *@before to where
  * it was cut: nothing younger may be handed on yet, from whichever ring.
  */
 static long run_collect(struct ring *r, struct ring_one *o, size_t n, uint64_t *before)
 {
-	unsigned long pos = *o->consumer, end = __atomic_load_n(o->producer, __ATOMIC_ACQUIRE);
+	unsigned long pos = *o->consumer, room;
 	size_t from = n, mask = r->bytes - 1;
 	uint32_t word, len;
 
-	while (pos < end) {
+	while (pos < o->end) {
 		const char *rec = o->data + (pos & mask);
 
 		word = __atomic_load_n((const uint32_t *)rec, __ATOMIC_ACQUIRE);
 		if (word & RING_BUSY)
 			break;
 		len = word & ~(RING_BUSY | RING_DISCARD);
-		if (!(word & RING_DISCARD) && len >= sizeof(struct live_head)) {
-			uint64_t ts = ((const struct live_head *)(rec + RING_HEADER))->ts;
+		room = o->end - pos - RING_HEADER;
+		if (!(word & RING_DISCARD) || len > room) {
+			uint32_t bytes = len;
+			uint64_t ts = run_time(n > from ? &r->ev[n - 1] : NULL, rec, room, &bytes);
 
 			if (ts > *before)
 				break;
 			if (n == r->cap && ring_more(r))
 				return -ENOMEM;
-			r->ev[n] = (struct ring_event){ ts, rec + RING_HEADER, len };
+			r->ev[n] = (struct ring_event){ ts, rec + RING_HEADER, bytes };
 			if (n > from && r->ev[n - 1].ts > ts)
 				run_insert(r->ev, from, n);
 			n++;
 		}
-		pos += (len + RING_HEADER + 7UL) & ~7UL;
+		/* Behind a length that cannot be, nothing can be found. */
+		pos = len > room ? o->end : pos + ((len + RING_HEADER + 7UL) & ~7UL);
 		if (n - from >= BATCH_MAX) {
 			*before = r->ev[n - 1].ts;
 			break;
@@ -336,8 +370,7 @@ static void ring_calm(struct ring *r)
 	unsigned int i, limit;
 
 	for (i = 0; i < r->count; i++) {
-		fill = __atomic_load_n(r->one[i].producer, __ATOMIC_ACQUIRE) -
-		       *r->one[i].consumer;
+		fill = r->one[i].end - *r->one[i].consumer;
 		most = fill > most ? fill : most;
 	}
 	limit = most > r->bytes / LITTLE ? 0 : most ? PAUSE_SOME : PAUSE_NONE;
@@ -350,6 +383,8 @@ long ring_drain(struct ring *r, uint64_t before_ns, ring_batch_fn fn, void *ctx)
 	unsigned int i;
 	bool cut;
 
+	for (i = 0; i < r->count; i++)
+		r->one[i].end = __atomic_load_n(r->one[i].producer, __ATOMIC_ACQUIRE);
 	ring_calm(r);
 	do {
 		n = runs_collect(r, before_ns, &cut);

@@ -14,7 +14,11 @@
 
 struct ring;
 
-/* One event of a batch. @data stays valid until the batch function returns. */
+/*
+ * One event of a batch. @data stays valid until the batch function returns. What
+ * is too short for a struct live_head is handed on for being counted, with the
+ * time of the event before it; a length that the ring cannot hold as 0.
+ */
 struct ring_event {
 	uint64_t ts;
 	const void *data;
@@ -31,6 +35,21 @@ typedef void (*ring_batch_fn)(void *ctx, const struct ring_event *ev, size_t n);
  */
 struct ring *ring_new(unsigned int ncpus, size_t total_bytes, struct err *err);
 void ring_free(struct ring *r);
+
+/* One ring as the kernel maps it; @data is its bytes twice in a row. */
+struct ring_memory {
+	unsigned long *consumer;
+	const unsigned long *producer;
+	const char *data;
+};
+
+/*
+ * The same over memory that is the caller's and outlives it: @n rings of @bytes
+ * each, a power of two. They have no descriptors, and wake nobody. NULL and
+ * @err: ENOMEM.
+ */
+struct ring *ring_over(const struct ring_memory *memory, unsigned int n, size_t bytes,
+		       struct err *err);
 
 unsigned int ring_count(const struct ring *r);
 /* The map's descriptor of ring @i, for the outer map; r's own. */
@@ -52,9 +71,11 @@ int ring_wait(struct ring *r, int timeout_ms, int other);
 int ring_pause_ms(const struct ring *r);
 
 /*
- * Hands on all events older than @before_ns (CLOCK_MONOTONIC), UINT64_MAX: all
- * there are. What is younger stays for the next call, since an older one may
- * still be on its way on another CPU. Returns the number handed on, or -ENOMEM.
+ * Hands on all events up to @before_ns (CLOCK_MONOTONIC), UINT64_MAX: all there
+ * are. What is younger stays for the next call, since an older one may still be
+ * on its way on another CPU, and so does what comes meanwhile: producers that
+ * are faster than @fn do not keep it from returning. What an event that is still
+ * being written holds up stays as well. Returns the number handed on, or -ENOMEM.
  */
 long ring_drain(struct ring *r, uint64_t before_ns, ring_batch_fn fn, void *ctx);
 
