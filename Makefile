@@ -275,7 +275,8 @@ check-long-run: all tests docs
 	@$(PYTHON) tests/run --build $(B) --long
 
 bench-run: all $(WORKLOADS) $(BENCHES)
-	@$(PYTHON) tests/bench/bench.py --build $(B) $(addprefix --row ,$(BENCH)) $(BENCHFLAGS)
+	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/bench/bench.py --build $(B) \
+		$(addprefix --row ,$(BENCH)) $(BENCHFLAGS)
 
 lint: all docs
 	@CC='$(CC)' CLANG='$(CLANG)' PYTHON='$(PYTHON)' tools/lint.sh $(B)
