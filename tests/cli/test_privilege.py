@@ -21,6 +21,16 @@ open("/proc/self/comm", "w").write("half_root")
 while True:
     time.sleep(0.01)
 """
+# Run set-gid and yet, by its own will, dumpable: only its group's ids tell what it is.
+SET_GID = """
+import ctypes, os, sys
+if os.getegid() == os.getgid() or ctypes.CDLL(None).prctl(4, 1, 0, 0, 0):
+    sys.exit(77)
+open("/proc/self/comm", "w").write("set_gid")
+print("ready", flush=True)
+while not select.select([0], [], [], 0.01)[0]:
+    os.getpriority(os.PRIO_PROCESS, 0)
+"""
 CAPS = [*NOBODY, "--inh-caps=+bpf,+perfmon", "--ambient-caps=+bpf,+perfmon"]
 
 
@@ -128,6 +138,48 @@ def root_with_another_real_id_is_still_root():
     equal(json.loads(r.out)["threads"]["by_thread"], [], "processes whose effective user is root")
 
 
+def set_gid_copy(d):
+    """A command that runs SET_GID by a copy of the interpreter that is set-gid."""
+    os.chmod(d, 0o755)
+    copy = f"{d}/set_gid_python"
+    shutil.copy(os.path.realpath(sys.executable), copy)
+    os.chown(copy, 0, 4)
+    os.chmod(copy, 0o2755)
+    return [copy, "-c", "import select" + SET_GID]
+
+
+@test
+def a_set_gid_program_of_the_same_user():
+    with scratch() as d:
+        argv = set_gid_copy(d)
+        w = start([*NOBODY, *argv], stdin=PIPE, stdout=PIPE)
+        if w.stdout.readline() != b"ready\n":
+            raise Skip("programs do not get their file's group here")
+        r = run([*CAPS, TRACER, "attach", "-d", "300ms", str(w.pid)], timeout=20)
+        equal(r.rc, 2, f"exit code: {r.err}")
+        contains(r.err, "group 4", "message")
+        r = run([*CAPS, TRACER, "attach", "-q", "--json", "--mode", "exact", "--comm", "^set_gid$",
+                 "-d", "300ms"], timeout=20).ok()
+        equal(json.loads(r.out)["threads"]["by_thread"], [], "threads of a set-gid program")
+        check(w.poll() is None, "it ended too early")
+        w.communicate(b"end\n")
+
+
+@test
+def a_command_that_is_set_gid_runs_unseen():
+    with scratch() as d:
+        os.mkdir(f"{d}/out")
+        os.chmod(f"{d}/out", 0o777)
+        r = run([*CAPS, TRACER, "run", "-q", "--json", "-o", f"{d}/out/s", "--", *set_gid_copy(d)],
+                data=b"end\n", timeout=20)
+        if r.rc == 77:
+            raise Skip("programs do not get their file's group here")
+        r.ok()
+        contains(r.out, "ready", "the command's output")
+        s = load_json(f"{d}/out/s")
+    equal(sum(c["calls"] for c in s["syscalls"]), 0, "calls of a set-gid program")
+
+
 @test
 def as_another_user():
     with scratch() as d:
@@ -138,6 +190,21 @@ def as_another_user():
         equal(r.rc, 125, "exit code")
         contains(r.err, "no-such-user", "message")
         check(not os.path.exists(f"{d}/ran"), "the command ran")
+
+
+@test
+def as_a_uid():
+    """As sudo takes it: a name first, then a number, which may have a # before it."""
+    with scratch() as d:
+        for user in ("65534", "#65534"):
+            r = run([TRACER, "run", "-q", "-o", f"{d}/s", "-u", user, "--", "sh", "-c",
+                     "id -u; id -g; id -G; echo $USER"]).ok()
+            equal(r.out.split(), ["65534"] * 3 + ["nobody"], f"ids by -u {user}")
+        for user in ("4111222333", "4294967295", "#", "12x", "99999999999999999999", "-1"):
+            r = run([TRACER, "run", "-u", user, "--", "touch", f"{d}/ran"])
+            equal(r.rc, 125, f"exit code of -u {user}")
+            contains(r.err, f"no such user: {user}", "message")
+            check(not os.path.exists(f"{d}/ran"), f"-u {user}: the command ran")
 
 
 @test

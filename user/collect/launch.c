@@ -80,6 +80,30 @@ static void child(int from_parent, int to_parent, const struct launch_opts *opts
 	_exit(LAUNCH_FAILED);
 }
 
+/* A name, or a uid as sudo takes it: 1000, #1000. A name of digits alone is a name first. */
+static struct passwd *find_user(const char *user, struct err *err)
+{
+	const char *digits = *user == '#' ? user + 1 : user;
+	struct passwd *pw = getpwnam(user);
+	unsigned long uid;
+
+	if (pw)
+		return pw;
+	if (digits[strspn(digits, "0123456789")] || !*digits) {
+		err_set(err, ENOENT, "no such user: %s", user);
+		return NULL;
+	}
+	errno = 0;
+	uid = strtoul(digits, NULL, 10);
+	/* The largest uid stands for "no change" in setuid(2)'s relatives. */
+	pw = errno || uid >= UINT32_MAX ? NULL : getpwuid((uid_t)uid);
+	if (!pw) {
+		err_set(err, ENOENT, "no such user: %s", user);
+		err_hint(err, "a uid needs an entry in the user database, which tells its groups");
+	}
+	return pw;
+}
+
 int launch_start(struct launch *c, const struct launch_opts *opts, struct err *err)
 {
 	int down[2] = { -1, -1 }, up[2] = { -1, -1 };
@@ -89,10 +113,9 @@ int launch_start(struct launch *c, const struct launch_opts *opts, struct err *e
 	memset(c, 0, sizeof(*c));
 	c->pidfd = c->to = c->from = -1;
 	if (opts->user) {
-		errno = 0;
-		pw = getpwnam(opts->user);
+		pw = find_user(opts->user, err);
 		if (!pw)
-			return err_set(err, ENOENT, "no such user: %s", opts->user);
+			return -err->code;
 	}
 	if (pipe2(down, O_CLOEXEC) || pipe2(up, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");

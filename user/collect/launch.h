@@ -23,7 +23,7 @@ struct launch {
 
 struct launch_opts {
 	char **argv;		/* NULL: it only measures and exits */
-	const char *user;	/* run the command as this user; NULL */
+	const char *user;	/* run the command as this user, a name or a uid; NULL */
 };
 
 /*
