@@ -52,7 +52,8 @@ def run_by_comm():
               "--comm", "^getpid_many$")
     equal(calls(r.json).get("getppid", 0), 0, "getppid of another name")
     equal(calls(r.json)["getpid"], 202, "getpid")
-    equal(r.json["filter"], {"comm": "^getpid_many$", "cgroup": None}, "filter")
+    equal(r.json["filter"], {"comm": "^getpid_many$", "cgroup": None, "calls": None, "paths": []},
+          "filter")
     head = run([TRACER, "run", "-q", "--comm", "none.such", "--", "true"]).ok().err.splitlines()[0]
     contains(head, "true, of it threads named none.such", "what was traced")
 

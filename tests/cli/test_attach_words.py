@@ -54,9 +54,39 @@ def filters_are_in_the_heading():
 @test
 def filters_are_in_the_json():
     s = trace(["/bin/true"]).json
-    equal(s["filter"], {"comm": None, "cgroup": None}, "of a run without any")
-    r = run([TRACER, "attach", "--json", "-d", "0.2", "--comm", "a+b"]).ok()
-    equal(json.loads(r.out)["filter"], {"comm": "a+b", "cgroup": None}, "of an attach")
+    equal(s["filter"], {"comm": None, "cgroup": None, "calls": None, "paths": []},
+          "of a run without any")
+    r = run([TRACER, "attach", "--json", "-d", "0.2", "--comm", "a+b", "-e", "trace=read,%file",
+             "-e", "write", "-P", "/etc", "-P", "/tmp"]).ok()
+    equal(json.loads(r.out)["filter"],
+          {"comm": "a+b", "cgroup": None, "calls": "read,%file,write", "paths": ["/etc", "/tmp"]},
+          "of an attach")
+
+
+@test
+def narrowed_calls_say_so():
+    r = run([TRACER, "run", "-q", "-e", "openat,close", "-P", "/etc/passwd", "--",
+             "cat", "/etc/passwd"]).ok()
+    contains(" ".join(r.err.split()),
+             "narrowed to openat,close (-e), of them calls on /etc/passwd (-P)",
+             "the heading of the system calls")
+    check("narrowed" not in run([TRACER, "run", "-q", "--", "true"]).ok().err, "nothing is")
+
+
+@test
+def no_cost_is_below_nothing():
+    """In wait mode a call costs nothing: what is measured is noise, to either side."""
+    for _ in range(4):
+        o = json.loads(run([TRACER, "run", "--json", "-q", "--mode", "wait", "--",
+                            "true"]).ok().err)["overhead"]
+        for name in ("ns_per_syscall", "ns_per_futex", "ns_per_pipe_chunk"):
+            check(o[name] >= 0, f"{name} is {o[name]}")
+
+
+@test
+def the_machines_cpus():
+    s = trace(["/bin/true"]).json
+    equal(s["sched"]["cpus"], os.sysconf("SC_NPROCESSORS_ONLN"), "cpus")
 
 
 @test

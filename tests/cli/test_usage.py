@@ -74,7 +74,8 @@ def usage_errors_of_tracer_and_attach_are_2():
 @test(root=False)
 def usage_errors_of_run_are_125():
     for args in ([], ["--wrong", "true"], ["-d", "x", "true"], ["--json", "--csv", "true"],
-                 ["--sort=shape", "true"], ["--collect", "futex,", "true"], ["--json=1", "true"], ["-o"], ["--"]):
+                 ["--collect", "futex,", "true"], ["--sort=shape", "true"],
+                 ["--json=1", "true"], ["-o"], ["--"]):
         r = run([TRACER, "run", *args])
         equal((r.rc, r.out), (125, ""), f"run {args}: {r.err}")
         check(re.match(r"tracer: .*\n", r.err), f"run {args}: {r.err!r}")

@@ -299,7 +299,8 @@ __attribute__((unused)) static void fixture_sched(struct summary *s)
 		{ "page fault/other", 61, 2410000 },
 	};
 
-	s->sched = (struct sum_sched){ .oncpu_ns = 4212000000,
+	s->sched = (struct sum_sched){ .cpus = 4,
+				       .oncpu_ns = 4212000000,
 				       .runnable_ns = 311000000,
 				       .blocked_ns = 3618000000,
 				       .switches = 91234,

@@ -156,6 +156,40 @@ static void cpu_starved(void **state)
 	fix_still("cpu-starved", starved, starved_just_long_enough);
 }
 
+/* 2.0 CPUs wanted: on two of them it is not the program that has too many threads. */
+static void cpu_starved_knows_the_machine(void **state)
+{
+	static const struct { uint32_t cpus; const char *text, *advice; } rows[] = {
+		{ 0, "2.0 CPUs wanted, 1.1 got", "More threads want to run than" },
+		{ 1, "2.0 CPUs wanted, 1.1 got of 1", "More threads want to run than" },
+		{ 2, "2.0 CPUs wanted, 1.1 got of 2", "no more CPUs than the machine has" },
+		{ 64, "2.0 CPUs wanted, 1.1 got of 64", "no more CPUs than the machine has" },
+	};
+	const struct sum_finding *f;
+	struct summary s;
+	size_t i;
+
+	(void)state;
+	fix_quiet(&s);
+	starved(&s);
+	s.sched.oncpu_ns = 1100 * MS;
+	s.sched.runnable_ns = 900 * MS;
+	for (i = 0; i < 4; i++) {
+		s.sched.cpus = rows[i].cpus;
+		f = fix_judge(&s, "cpu-starved");
+		assert_non_null(f);
+		assert_string_equal(strstr(f->text, "2.0 CPUs"), rows[i].text);
+		assert_non_null(strstr(f->advice, rows[i].advice));
+		assert_true(fix_evidence(f, "cpus") == rows[i].cpus);
+	}
+	/* One more thread that wants to run all the time than there are CPUs. */
+	s.sched.cpus = 2;
+	s.sched.runnable_ns = 1900 * MS;
+	f = fix_judge(&s, "cpu-starved");
+	assert_non_null(strstr(f->advice, "More threads want to run than"));
+	summary_release(&s);
+}
+
 static void cpu_starved_counts_in_cpus(void **state)
 {
 	const struct sum_finding *f;
@@ -186,6 +220,7 @@ int main(void)
 		cmocka_unit_test(slow_wakeup),
 		cmocka_unit_test(cpu_starved),
 		cmocka_unit_test(cpu_starved_counts_in_cpus),
+		cmocka_unit_test(cpu_starved_knows_the_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

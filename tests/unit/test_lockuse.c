@@ -92,6 +92,51 @@ static void the_kernel_knows_joins_and_pi(void **state)
 	assert_int_equal(sum_lock_use(&l), SUM_USE_MUTEX);
 }
 
+/* Whether @waits waits by the threads of @edge, at @inner, are parked. */
+static bool parked(const char *inner, uint64_t waits, struct sum_edge *edge, size_t nedge)
+{
+	struct sum_frame f = frame(inner);
+	struct sum_site site = { .frame = &f, .nframe = 1, .samples = 1 };
+	struct sum_lock l = { .site = &site, .nsite = 1, .waits = waits, .edge = edge,
+			      .nedge = nedge };
+
+	return sum_lock_parked(&l);
+}
+
+static void a_wait_each_is_parked(void **state)
+{
+	struct sum_edge edge[300] = { { .waker = 1, .waiter = 2, .count = 1 },
+				      { .waker = 1, .waiter = 3, .count = 1 } };
+	struct sum_lock l = { .kind = SUM_LOCK_JOIN, .waits = 3000 };
+	size_t i;
+
+	(void)state;
+	assert_true(parked("pthread_cond_wait", 2, edge, 2));
+	assert_true(parked("syscall", 2, edge, 2));
+	/* Woken or not: whoever still waits at the end has no edge. */
+	assert_true(parked("pthread_cond_wait", 3, edge, 2));
+	assert_true(parked("sem_wait", 1, NULL, 0));
+	assert_false(parked("sem_wait", 2, NULL, 0));
+	assert_false(parked("sem_wait", 0, NULL, 0));
+	assert_false(parked("pthread_mutex_lock", 2, edge, 2));
+	assert_false(parked("pthread_rwlock_wrlock", 1, NULL, 0));
+	edge[1].count = 2;
+	assert_false(parked("pthread_cond_wait", 3, edge, 2));
+	edge[1] = (struct sum_edge){ .waker = 9, .waiter = 2, .count = 1 };
+	assert_false(parked("pthread_cond_wait", 2, edge, 2));
+	for (i = 0; i < 300; i++)
+		edge[i] = (struct sum_edge){ .waker = 1, .waiter = (pid_t)i + 2, .count = 1 };
+	assert_true(parked("pthread_barrier_wait", 256, edge, 256));
+	assert_false(parked("pthread_barrier_wait", 257, edge, 257));
+	assert_true(sum_lock_parked(&l));
+	l = (struct sum_lock){ .waits = 50, .timeouts = 50 };
+	assert_true(sum_lock_parked(&l));
+	l.timeouts = 49;
+	assert_false(sum_lock_parked(&l));
+	l = (struct sum_lock){ .kind = SUM_LOCK_PI, .waits = 50, .timeouts = 50 };
+	assert_false(sum_lock_parked(&l));
+}
+
 static void each_use_has_a_name(void **state)
 {
 	unsigned int i;
@@ -110,6 +155,7 @@ int main(void)
 		cmocka_unit_test(most_samples_win_and_the_silent_do_not_vote),
 		cmocka_unit_test(only_the_librarys_own_frames_are_asked),
 		cmocka_unit_test(the_kernel_knows_joins_and_pi),
+		cmocka_unit_test(a_wait_each_is_parked),
 		cmocka_unit_test(each_use_has_a_name),
 	};
 

@@ -96,9 +96,11 @@ static void the_contract_is_kept(void **state)
 		"\"ns_per_syscall\": 212",
 		"\"ring_full\": 1200",
 		"\"total\": 1201",
-		"\"sched\": {",
+		"\"sched\": {\n    \"cpus\": 4,",
+		"\"calls\": null,\n    \"paths\": []",
 		"\"line\": 88",
 	};
+	static const char *const paths[] = { "/etc/hosts", "/" };
 	const struct out_opts opts = OUT_OPTS_INIT;
 	struct summary s;
 	struct buf text;
@@ -112,7 +114,14 @@ static void the_contract_is_kept(void **state)
 			fail_msg("not there: %s", parts[i]);
 	buf_release(&text);
 	s.exit_signal = 9;
+	s.sched.cpus = 0;
+	s.calls = "read,%file";
+	s.paths = paths;
+	s.npaths = 2;
 	out_text("json", &s, &opts, &text);
+	assert_non_null(strstr(text.data, "\"cpus\": null"));
+	assert_non_null(strstr(text.data, "\"calls\": \"read,%file\",\n    \"paths\": [\n"
+			       "      \"/etc/hosts\",\n      \"/\"\n    ]"));
 	assert_non_null(strstr(text.data, "\"code\": null,\n    \"signal\": 9\n"));
 	buf_release(&text);
 	summary_release(&s);

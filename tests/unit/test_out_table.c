@@ -168,11 +168,13 @@ static void rows_are_limited_and_the_rest_is_counted(void **state)
 {
 	struct summary s;
 	struct buf text;
-	size_t widest, few, many;
+	size_t widest, few, many, i;
 
 	(void)state;
 	fixture_empty(&s, SUM_EXACT, SUM_FUTEX);
 	fixture_locks(&s, 100);
+	for (i = 0; i < 100; i++)
+		s.lock[i].waits += 2;
 	print(&s, 100, 10, &text);
 	few = lines_of(&text, &widest);
 	assert_non_null(strstr(text.data, "… 90 more (-n 0 shows all)"));
@@ -278,6 +280,180 @@ static void locks_that_nobody_waits_for_are_counted_alone(void **state)
 	summary_release(&s);
 }
 
+/* A lock whose waits have one stack, all from one library call in one function. */
+static void fill_lock(struct sum_lock *l, uint64_t waits, uint64_t each_ns, const char *inner,
+		      const char *outer)
+{
+	uint64_t i;
+
+	for (i = 0; i < waits; i++)
+		hist_add(&l->wait, each_ns);
+	l->waits = waits;
+	l->nsite = 1;
+	FIXTURE_ARRAY(l->site, 1);
+	l->site[0].samples = 1;
+	l->site[0].nframe = 2;
+	FIXTURE_ARRAY(l->site[0].frame, 2);
+	fixture_frame(&l->site[0].frame[0], 0x10, inner, "/lib/libc.so.6", NULL, 0);
+	fixture_frame(&l->site[0].frame[1], 0x20, outer, "/opt/app", "/src/app.c", 7);
+}
+
+static size_t place_of(const struct buf *text, const char *part)
+{
+	const char *p = strstr(text->data, part);
+
+	if (!p)
+		fail_msg("'%s' is not in:\n%s", part, text->data);
+	return p ? (size_t)(p - text->data) : 0;
+}
+
+/* By time alone the first four would stand before the lock that is fought for. */
+static void parked_locks_stand_behind(void **state)
+{
+	static const char *const order[] = {
+		"0xddd0", "0xeee0", "parked: one wait a thread", "0xaaa0", "0xbbb0", "0xccc0",
+	};
+	struct summary s;
+	struct buf text;
+	size_t i;
+
+	(void)state;
+	fixture_empty(&s, SUM_EXACT, SUM_FUTEX);
+	s.nlock = s.futex.addresses = 5;
+	FIXTURE_ARRAY(s.lock, 5);
+	for (i = 0; i < 5; i++)
+		s.lock[i].addr = 0xaaa0 + i * 0x1110;
+	fill_lock(&s.lock[0], 1, 9000000000, "pthread_cond_wait", "idle_worker");
+	fill_lock(&s.lock[1], 2, 4000000000, "__pthread_clockjoin_ex", "joiner");
+	s.lock[1].kind = SUM_LOCK_JOIN;
+	fill_lock(&s.lock[2], 30, 100000000, "pthread_cond_timedwait", "ticker");
+	s.lock[2].timeouts = 30;
+	fill_lock(&s.lock[3], 1, 2000000000, "pthread_mutex_lock", "long_hold");
+	fill_lock(&s.lock[4], 900, 1000, "pthread_mutex_lock", "hot");
+	print(&s, 80, 10, &text);
+	for (i = 1; i < 6; i++)
+		assert_true(place_of(&text, order[i - 1]) < place_of(&text, order[i]));
+	/* Behind the rows that are told in full each still says where it waits. */
+	place_of(&text, "__pthread_clockjoin_ex ← joiner app.c:7\n");
+	place_of(&text, "pthread_cond_timedwait ← ticker app.c:7\n");
+	buf_release(&text);
+	out_text("json", &s, &(struct out_opts)OUT_OPTS_INIT, &text);
+	assert_true(place_of(&text, "0xaaa0") < place_of(&text, "0xddd0"));
+	buf_release(&text);
+	/* The place is one line, however long the name. */
+	free(s.lock[1].site[0].frame[1].symbol);
+	s.lock[1].site[0].frame[1].symbol = fixture_array(301, 1);
+	memset(s.lock[1].site[0].frame[1].symbol, 'x', 300);
+	print(&s, 80, 10, &text);
+	place_of(&text, "xxxx…\n");
+	assert_null(strstr(text.data, "      xxx"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+static void edges_of_a_lock_are_capped(void **state)
+{
+	struct summary s;
+	struct buf text;
+	size_t i, n = 0;
+	const char *p;
+
+	(void)state;
+	fixture_empty(&s, SUM_EXACT, SUM_FUTEX);
+	s.nlock = s.futex.addresses = 1;
+	FIXTURE_ARRAY(s.lock, 1);
+	s.lock[0].waits = s.lock[0].nedge = 3000;
+	FIXTURE_ARRAY(s.lock[0].edge, 3000);
+	for (i = 0; i < 3000; i++)
+		s.lock[0].edge[i] = (struct sum_edge){ .waker = (pid_t)i + 1, .waiter = 7,
+						       .count = 1 };
+	print(&s, 80, 0, &text);
+	for (p = text.data; (p = strstr(p, " → ")); p++)
+		n++;
+	assert_int_equal(n, 20);
+	assert_non_null(strstr(text.data, "… 2980 more"));
+	buf_release(&text);
+	print(&s, 80, 10, &text);
+	assert_non_null(strstr(text.data, "… 2997 more"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+static void a_long_command_line_is_cut(void **state)
+{
+	char script[3000];
+	const char *argv[] = { "sh", "-c", script };
+	struct summary s;
+	struct buf text;
+	size_t i, used;
+
+	(void)state;
+	for (i = 0; i < sizeof(script) - 1; i++)
+		script[i] = i % 7 == 6 ? ' ' : 'a';
+	script[i] = '\0';
+	fixture_empty(&s, SUM_EXACT, SUM_SCHED);
+	s.npids = 0;
+	s.duration_ns = 7000000;
+	fixture_command(&s, argv, 3);
+	print(&s, 400, 10, &text);
+	used = strcspn(text.data, "\n");
+	assert_memory_equal(text.data + used - 3, "…", 3);
+	assert_int_equal(utf8_width(text.data, used), 8 + 200 + 1);
+	buf_release(&text);
+	out_text("json", &s, &(struct out_opts)OUT_OPTS_INIT, &text);
+	assert_non_null(strstr(text.data, script));
+	buf_release(&text);
+	s.command[2][150] = '\0';
+	print(&s, 400, 10, &text);
+	assert_null(strstr(text.data, "…"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+/* -n is for tables: this list says of a thread what it is made of. */
+static void calls_on_the_way_are_whole(void **state)
+{
+	struct summary s;
+	struct buf text;
+
+	(void)state;
+	fixture_rich(&s);
+	print(&s, 80, 1, &text);
+	assert_non_null(strstr(text.data, "clone3 ×1,200"));
+	assert_non_null(strstr(text.data, "madvise ×1,199"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+static void a_narrowed_table_says_so(void **state)
+{
+	static const char *const paths[] = { "/etc/hosts", FIXTURE_EVIL };
+	struct summary s;
+	struct buf text;
+
+	(void)state;
+	fixture_empty(&s, SUM_EXACT, SUM_SYSCALLS);
+	print(&s, 120, 10, &text);
+	assert_null(strstr(text.data, "narrowed"));
+	buf_release(&text);
+	s.calls = "!%file";
+	print(&s, 120, 10, &text);
+	assert_non_null(strstr(text.data, "SYSTEM CALLS  0 calls; narrowed to !%file (-e)\n"));
+	buf_release(&text);
+	s.paths = paths;
+	s.npaths = 1;
+	print(&s, 120, 10, &text);
+	assert_non_null(strstr(text.data, "!%file (-e), of them calls on /etc/hosts (-P)\n"));
+	buf_release(&text);
+	s.calls = NULL;
+	s.npaths = 2;
+	print(&s, 200, 10, &text);
+	assert_non_null(strstr(text.data, "narrowed to calls on /etc/hosts, "));
+	assert_harmless(&text);
+	buf_release(&text);
+	summary_release(&s);
+}
+
 static void the_ledger_is_printed_when_it_is_not_empty(void **state)
 {
 	struct summary s;
@@ -365,6 +541,11 @@ int main(void)
 		cmocka_unit_test(an_empty_summary_says_so),
 		cmocka_unit_test(what_was_attached_to_is_named),
 		cmocka_unit_test(locks_that_nobody_waits_for_are_counted_alone),
+		cmocka_unit_test(parked_locks_stand_behind),
+		cmocka_unit_test(edges_of_a_lock_are_capped),
+		cmocka_unit_test(a_long_command_line_is_cut),
+		cmocka_unit_test(calls_on_the_way_are_whole),
+		cmocka_unit_test(a_narrowed_table_says_so),
 		cmocka_unit_test(the_ledger_is_printed_when_it_is_not_empty),
 		cmocka_unit_test(calls_are_sorted_as_asked),
 		cmocka_unit_test(environment_decides_where_nothing_else_does),

@@ -41,7 +41,9 @@ const struct cli_cmd attach_cmd = {
 		"start from then on, until they end, TIME is over or ctrl-C is pressed; then "
 		"detaches and prints to stdout. The processes are not stopped and not changed.\n"
 		"\n"
-		"Without a PID, --cgroup or --comm says whom to trace.",
+		"Without a PID, --cgroup or --comm says whom to trace.\n"
+		"\n"
+		LIVE_TEXT_LOCKS,
 	.program = "tracer-live",
 	.operands = CLI_OPERANDS_MIXED,
 	.operand = "pid",

@@ -10,6 +10,13 @@
 extern const char *const live_mode_names[], *const live_collect_names[], *const live_sort_names[],
 	*const live_color_names[];
 
+/* A paragraph for the text of both. */
+#define LIVE_TEXT_LOCKS										\
+	"Locks are shown by the time waited for them. Behind the others stand those that are "	\
+	"parked: each thread waited once (an idle worker; at a mutex or rwlock that is a long "	\
+	"hold, and stays in front), a join, or waits that only a timeout ended; then, with "	\
+	"-n 0, those that nobody waited for. JSON and CSV keep the order by time alone."
+
 #define LIVE_AT(field) .offset = offsetof(struct live_opts, field)
 
 #define LIVE_GROUP_WHAT "What is traced"
@@ -60,7 +67,8 @@ extern const char *const live_mode_names[], *const live_collect_names[], *const 
 	  .help = "order of the system calls: time, cpu, calls, errors, mean, p50, p99, max, "	\
 		  "name or nothing (default: time)", .values = live_sort_names, LIVE_AT(sort) }, \
 	{ .name = "rows", .letter = 'n', .kind = CLI_UINT, .arg = "N", .group = LIVE_GROUP_SHOW, \
-	  .help = "most rows of a table; 0: all (default: 10)", LIVE_AT(rows) },		\
+	  .help = "most rows of a table; 0: all, and of who wakes whom at a lock the first 20 "	\
+		  "(default: 10)", LIVE_AT(rows) },		\
 	{ .name = "color", .kind = CLI_ENUM, .arg = "WHEN", .group = LIVE_GROUP_SHOW,		\
 	  .help = "auto, always or never (default: auto: on a terminal, unless NO_COLOR is set)", \
 	  .values = live_color_names, LIVE_AT(color) }

@@ -9,7 +9,7 @@ static const struct cli_opt run_opts[] = {
 		  "the command is left to run to its end", LIVE_AT(duration_ns) },
 	{ .name = "user", .letter = 'u', .kind = CLI_STRING, .arg = "USER",
 	  .group = LIVE_GROUP_WHAT,
-	  .help = "run the command as this user, with its groups", LIVE_AT(user) },
+	  .help = "run the command as this user, a name or a uid, with its groups", LIVE_AT(user) },
 	LIVE_ROWS_WHICH,
 	LIVE_ROWS_SHOW,
 	LIVE_ROWS_WHERE("to stderr"),
@@ -51,7 +51,9 @@ const struct cli_cmd run_cmd = {
 		"\n"
 		"The command keeps its stdin, stdout, terminal, process group and exit code. A "
 		"ctrl-C reaches it as it would without tracer; tracer waits for it and prints. A "
-		"second ctrl-C detaches and leaves it running. SIGTERM is passed on.",
+		"second ctrl-C detaches and leaves it running. SIGTERM is passed on.\n"
+		"\n"
+		LIVE_TEXT_LOCKS,
 	.program = "tracer-live",
 	.operands = CLI_OPERANDS_COMMAND,
 	.operand = "command",

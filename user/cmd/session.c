@@ -70,21 +70,16 @@ static int open_trace(struct session *s, struct err *err)
 
 static int join_calls(struct session *s, struct err *err)
 {
-	struct buf list = BUF_INIT;
+	struct buf *list = &s->calls_text;
 	size_t i;
-	int r;
 
 	if (!s->opts->calls.n)
 		return 0;
 	for (i = 0; i < s->opts->calls.n; i++)
-		buf_addf(&list, "%s%s", i ? "," : "", s->opts->calls.item[i]);
-	if (list.failed) {
-		buf_release(&list);
+		buf_addf(list, "%s%s", i ? "," : "", s->opts->calls.item[i]);
+	if (list->failed)
 		return err_sys(err, ENOMEM, "cannot read -e");
-	}
-	r = sysnames_parse_set(list.data, &s->calls, err);
-	buf_release(&list);
-	return r;
+	return sysnames_parse_set(list->data, &s->calls, err);
 }
 
 int session_init(struct session *s, const struct live_opts *opts, int default_fd, struct err *err)
@@ -220,6 +215,9 @@ int session_print(struct session *s, struct summary *sum, struct err *err)
 	int r, closed;
 
 	sum->tracer_version = TRACER_VERSION;
+	sum->calls = o->calls.n ? s->calls_text.data : NULL;
+	sum->paths = (const char *const *)o->paths.item;
+	sum->npaths = o->paths.n;
 	if (live_summary(s->live, sum, err) || diagnose(sum, err))
 		return -err->code;
 	r = format_of(o)->summary(sum, &opts, &s->out, err);
@@ -236,6 +234,7 @@ void session_release(struct session *s)
 	struct err ignored;
 
 	live_free(s->live);
+	buf_release(&s->calls_text);
 	if (s->out_open)
 		out_stream_close(&s->out, &ignored);
 	if (s->trace)

@@ -8,6 +8,7 @@
  */
 #include <signal.h>
 
+#include "base/buf.h"
 #include "cmd/live_opts.h"
 #include "collect/live.h"
 #include "out/outstream.h"
@@ -17,6 +18,7 @@ struct session {
 	const struct live_opts *opts;
 	struct live *live;
 	struct sysname_set calls;
+	struct buf calls_text;	/* -e, all of them as one list */
 	char libexec[4096];
 	struct out_stream out;
 	bool out_open;

@@ -94,3 +94,16 @@ void cost_measure(struct cost *c)
 	close(pipe_fd[0]);
 	close(pipe_fd[1]);
 }
+
+static int64_t added_ns(int64_t bare, int64_t traced)
+{
+	return traced > bare ? traced - bare : 0;
+}
+
+void cost_added(const struct cost *bare, const struct cost *traced, struct cost *added)
+{
+	added->call_ns = added_ns(bare->call_ns, traced->call_ns);
+	added->futex_ns = added_ns(bare->futex_ns, traced->futex_ns);
+	added->chunk_ns = added_ns(bare->chunk_ns, traced->chunk_ns);
+	added->routine_ns = added_ns(bare->routine_ns, traced->routine_ns);
+}

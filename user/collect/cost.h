@@ -26,5 +26,10 @@ extern const char cost_routine_branch[], cost_routine_call[];
  * writes to an eventfd once, by which the BPF side learns what one looks like.
  */
 void cost_measure(struct cost *c);
+/*
+ * What tracing adds to each: the difference, and 0 where noise made the traced
+ * loop the quicker one, as it does in wait mode, which adds nothing to a call.
+ */
+void cost_added(const struct cost *bare, const struct cost *traced, struct cost *added);
 
 #endif

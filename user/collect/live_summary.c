@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "collect/live_routine.h"
@@ -52,16 +53,18 @@ static void fill_threads(struct live *l, struct summary *s, uint64_t begin_ns)
 static void fill_overhead(const struct live *l, struct summary *s)
 {
 	struct sum_overhead *o = &s->overhead;
+	struct cost added;
 
 	o->consumer_cpu_ns = clock_process_cpu_ns() - l->cpu_at_start_ns;
 	if (!l->has_cost)
 		return;
 	o->measured = true;
 	o->bare_call_ns = l->bare.call_ns;
-	o->ns_per_syscall = l->traced.call_ns - l->bare.call_ns;
-	o->ns_per_futex = l->traced.futex_ns - l->bare.futex_ns;
-	o->ns_per_pipe_chunk = l->traced.chunk_ns - l->bare.chunk_ns;
-	o->ns_per_start_routine = l->traced.routine_ns - l->bare.routine_ns;
+	cost_added(&l->bare, &l->traced, &added);
+	o->ns_per_syscall = added.call_ns;
+	o->ns_per_futex = added.futex_ns;
+	o->ns_per_pipe_chunk = added.chunk_ns;
+	o->ns_per_start_routine = added.routine_ns;
 }
 
 static void fill_loss(const struct live *l, struct summary *s)
@@ -117,6 +120,13 @@ static void drop_unasked(struct summary *s)
 		s->sched.nblock = 0;
 }
 
+static uint32_t online_cpus(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 ? (uint32_t)n : 0;
+}
+
 int live_summary(struct live *l, struct summary *s, struct err *err)
 {
 	uint64_t begin = l->command_ns ? l->command_ns : l->started_ns;
@@ -132,6 +142,7 @@ int live_summary(struct live *l, struct summary *s, struct err *err)
 	s->started_realtime_ns = l->started_real_ns + (begin - l->started_ns);
 	s->still_running = l->still_running;
 	s->compat_calls = live_counts(l)->compat;
+	s->sched.cpus = online_cpus();
 	r = live_fill_routines(l, s);
 	fill_threads(l, s, begin);
 	if (!r)

@@ -24,6 +24,11 @@ static void put_command(struct json *j, const struct summary *s)
 	json_object(j, "filter");
 	json_str(j, "comm", s->comm);
 	json_str(j, "cgroup", s->cgroup);
+	json_str(j, "calls", s->calls);
+	json_array(j, "paths");
+	for (i = 0; i < s->npaths; i++)
+		json_str(j, NULL, s->paths[i]);
+	json_end(j);
 	json_end(j);
 }
 
@@ -421,6 +426,10 @@ static void put_sched(struct json *j, const struct summary *s)
 	size_t i;
 
 	json_object(j, "sched");
+	if (c->cpus)
+		json_u64(j, "cpus", c->cpus);
+	else
+		json_null(j, "cpus");
 	json_u64(j, "oncpu_ns", c->oncpu_ns);
 	json_u64(j, "runnable_ns", c->runnable_ns);
 	json_u64(j, "blocked_ns", c->blocked_ns);

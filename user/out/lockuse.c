@@ -86,3 +86,37 @@ const char *sum_lock_use_name(enum sum_lock_use use)
 {
 	return use < SUM_USES ? names[use] : "";
 }
+
+/* More than these are a crowd, whatever it waits for. */
+#define PARKED_EDGES 256
+
+/* Whether no thread waited twice; a wait that never ended has no edge. */
+static bool once_each(const struct sum_lock *l)
+{
+	size_t i, j;
+
+	if (l->nedge > PARKED_EDGES)
+		return false;
+	for (i = 0; i < l->nedge; i++) {
+		if (l->edge[i].count > 1)
+			return false;
+		for (j = 0; j < i; j++)
+			if (l->edge[j].waiter == l->edge[i].waiter)
+				return false;
+	}
+	/* Without an edge only the count speaks. */
+	return l->nedge || l->waits == 1;
+}
+
+bool sum_lock_parked(const struct sum_lock *l)
+{
+	switch (sum_lock_use(l)) {
+	case SUM_USE_JOIN:
+		return true;
+	case SUM_USE_MUTEX:
+	case SUM_USE_RWLOCK:
+		return false;
+	default:
+		return l->waits && (l->timeouts == l->waits || once_each(l));
+	}
+}

@@ -154,6 +154,12 @@ enum sum_lock_use {
 enum sum_lock_use sum_lock_use(const struct sum_lock *l);
 /* "mutex", "rwlock", "condvar", "semaphore", "barrier", "join"; "" for unknown */
 const char *sum_lock_use_name(enum sum_lock_use use);
+/*
+ * A wait that is not for one another: a thread's end, threads that each waited
+ * once (idle workers; not at a mutex or rwlock, where that is a long hold), or
+ * one that nobody ever ended but a timeout. Tables put these behind the others.
+ */
+bool sum_lock_parked(const struct sum_lock *l);
 
 struct sum_futex {
 	uint64_t calls;		/* futex, futex_waitv, futex_wait, futex_wake, futex_requeue */
@@ -212,6 +218,7 @@ struct sum_syscall {
 };
 
 struct sum_sched {
+	uint32_t cpus;		/* of the machine, online; 0: not known */
 	uint64_t oncpu_ns, runnable_ns, blocked_ns;	/* over all traced threads */
 	uint64_t switches, voluntary, involuntary, migrations;
 	struct hist runq;	/* runnable to on a CPU */
@@ -222,7 +229,7 @@ struct sum_sched {
 
 struct sum_overhead {
 	bool measured;
-	int64_t bare_call_ns;		/* getppid without tracing */
+	int64_t bare_call_ns;		/* getppid without tracing; no cost is below 0 */
 	int64_t ns_per_syscall;		/* added to a traced getppid */
 	int64_t ns_per_futex;		/* added to a futex wake */
 	int64_t ns_per_pipe_chunk;	/* added to a write or a read of a pipe */
@@ -260,6 +267,9 @@ struct summary {
 	size_t npids;
 	const char *comm;	/* --comm, --cgroup; NULL: not asked for */
 	const char *cgroup;
+	const char *calls;	/* -e: .syscall holds only these; NULL: not asked for */
+	const char *const *paths;	/* -P: and only calls on these files */
+	size_t npaths;
 	bool has_exit;		/* run: the command ended */
 	int exit_code, exit_signal;	/* signal 0: it exited */
 	enum sum_mode mode;

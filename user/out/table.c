@@ -235,11 +235,34 @@ static void print_more(struct view *v, size_t more)
 	out_putc(v->out, '\n');
 }
 
+/* The line of a group where one begins; returns the row's group. */
+static const char *print_group(struct view *v, const struct table *t, size_t i, const char *last)
+{
+	const char *group = t->group ? t->group(t->row[i]) : NULL;
+	struct buf b = BUF_INIT;
+
+	if (!group || group == last)
+		return group;
+	buf_adds(&b, group);
+	view_wrap(v, TABLE_INDENT, "", VIEW_PLAIN, &b);
+	buf_release(&b);
+	return group;
+}
+
+static void print_below(struct view *v, const struct table *t, size_t i, unsigned int shown)
+{
+	if (t->detail && (!t->ndetail || i < t->ndetail))
+		t->detail(v, t->row[i], shown);
+	else if (t->brief)
+		t->brief(v, t->row[i]);
+}
+
 unsigned int table_print(struct view *v, const struct table *t)
 {
 	size_t i, rows = v->opts->rows && v->opts->rows < t->nrow ? v->opts->rows : t->nrow;
 	struct cells cells = { .text = BUF_INIT };
 	struct layout l = { .shown = 0 };
+	const char *group = NULL;
 
 	cells.end = calloc((rows + 1) * t->ncol, sizeof(*cells.end));
 	if (!cells.end) {
@@ -257,9 +280,9 @@ unsigned int table_print(struct view *v, const struct table *t)
 	lay_out(v, t, &cells, &l);
 	print_row(v, t, &l, NULL, 0);
 	for (i = 0; i < rows; i++) {
+		group = print_group(v, t, i, group);
 		print_row(v, t, &l, &cells, i * t->ncol);
-		if (t->detail && (!t->ndetail || i < t->ndetail))
-			t->detail(v, t->row[i], l.shown);
+		print_below(v, t, i, l.shown);
 	}
 	if (rows < t->nrow || t->nmore)
 		print_more(v, t->nrow - rows + t->nmore);

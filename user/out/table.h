@@ -47,6 +47,9 @@ struct table {
 	/* Lines below the first .ndetail rows (0: all); @shown: a bit per column kept. */
 	void (*detail)(struct view *v, const void *row, unsigned int shown);
 	size_t ndetail;
+	void (*brief)(struct view *v, const void *row);	/* below the rows behind those; NULL */
+	/* Our words for a run of rows, printed before its first; NULL: none for this row. */
+	const char *(*group)(const void *row);
 };
 
 /*

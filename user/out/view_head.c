@@ -12,8 +12,8 @@
 #include "stats/units.h"
 
 #define HEAD_INDENT 8
-/* A command line longer than this is cut: it is a heading, not a record. */
-#define HEAD_COMMAND_BYTES 600
+/* Columns after which what was traced is cut: a heading, not a record (JSON holds all). */
+#define HEAD_TARGET 200
 
 static bool is_plain_word(const char *s)
 {
@@ -76,36 +76,59 @@ static void add_filter(const struct view *v, struct buf *b, const char *threads)
 	}
 }
 
-static void add_target(const struct view *v, struct buf *b)
+/* More bytes than the columns that are shown can need. */
+static bool is_enough(const struct buf *b)
+{
+	return b->len > HEAD_TARGET * 8;
+}
+
+/* Also one word may be a whole script, as behind sh -c. */
+static void cut_target(const struct view *v, struct buf *b, bool more)
+{
+	if (utf8_width(b->data, b->len) > HEAD_TARGET)
+		b->len = utf8_fit(b->data, b->len, HEAD_TARGET, NULL);
+	else if (!more)
+		return;
+	buf_adds(b, v->g->dots);
+}
+
+static void add_command(const struct view *v, struct buf *b)
+{
+	char **arg = v->s->command;
+
+	for (; *arg && !is_enough(b); arg++) {
+		if (b->len)
+			buf_addc(b, ' ');
+		add_word(v, b, *arg);
+	}
+	cut_target(v, b, *arg != NULL);
+}
+
+static void add_pids(const struct view *v, struct buf *b)
 {
 	const struct summary *s = v->s;
 	size_t i;
 
-	if (s->command) {
-		for (i = 0; s->command[i]; i++) {
-			if (i)
-				buf_addc(b, ' ');
-			if (b->len > HEAD_COMMAND_BYTES) {
-				buf_adds(b, v->g->dots);
-				return;
-			}
-			add_word(v, b, s->command[i]);
-		}
-		if (s->comm || s->cgroup)
-			add_filter(v, b, ", of it threads");
-		return;
-	}
-	if (!s->npids) {
-		add_filter(v, b, "threads");
-		return;
-	}
 	buf_adds(b, s->npids == 1 ? "pid" : "pids");
-	for (i = 0; i < s->npids && b->len <= HEAD_COMMAND_BYTES; i++) {
+	for (i = 0; i < s->npids && !is_enough(b); i++) {
 		buf_addf(b, " %d", (int)s->pids[i]);
 		add_name_of(v, b, s->pids[i]);
 	}
-	if (i < s->npids)
-		buf_addf(b, " %s", v->g->dots);
+	cut_target(v, b, i < s->npids);
+}
+
+static void add_target(const struct view *v, struct buf *b)
+{
+	const struct summary *s = v->s;
+
+	if (s->command) {
+		add_command(v, b);
+	} else if (s->npids) {
+		add_pids(v, b);
+	} else {
+		add_filter(v, b, "threads");
+		return;
+	}
 	if (s->comm || s->cgroup)
 		add_filter(v, b, ", of it threads");
 }

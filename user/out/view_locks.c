@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks: futexes by address, who wakes whom, and the places that wait. */
+/*
+ * DESIGN. Locks: futexes by address, who wakes whom, and the places that wait.
+ * By time waited alone, which is the summary's order, an idle worker's one long
+ * wait stands above each lock that is fought for. So these rows come first,
+ * then what is parked, then what nobody waited for; by time in each group.
+ */
 #include "out/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "out/utf8.h"
 #include "stats/units.h"
 
 #define LOCK_INDENT 6
 #define LOCK_EDGES 3	/* shown by default */
+#define LOCK_EDGES_MOST 20	/* shown to those who ask for all: JSON and CSV hold the rest */
 #define LOCK_FRAMES 4
+#define LOCK_FRAMES_BRIEF 2
 #define LOCK_FEW_WAKES 100
 
 #define LOCK_NUM(name, value)							\
@@ -106,10 +114,8 @@ static void print_place(struct view *v, const struct sum_lock *l, struct buf *b)
 
 static void print_edges(struct view *v, const struct sum_lock *l, struct buf *b)
 {
-	size_t i, most = v->opts->rows ? LOCK_EDGES : l->nedge;
+	size_t i, most = v->opts->rows && !v->opts->threads ? LOCK_EDGES : LOCK_EDGES_MOST;
 
-	if (v->opts->threads)
-		most = l->nedge;
 	for (i = 0; i < l->nedge && i < most; i++) {
 		const struct sum_edge *e = &l->edge[i];
 
@@ -172,7 +178,8 @@ static void add_frame(const struct view *v, struct buf *b, const struct sum_fram
 	}
 }
 
-static void add_site_line(const struct view *v, struct buf *b, const struct sum_site *site)
+static void add_site_line(const struct view *v, struct buf *b, const struct sum_site *site,
+			  size_t most)
 {
 	size_t i, first = 0, end = site->nframe;
 
@@ -188,7 +195,7 @@ static void add_site_line(const struct view *v, struct buf *b, const struct sum_
 		end--;
 	while (end > first + 2 && is_libc(&site->frame[end - 1]))
 		end--;
-	for (i = first; i < end && i < first + LOCK_FRAMES; i++) {
+	for (i = first; i < end && i < first + most; i++) {
 		if (i > first)
 			buf_addf(b, " %s" VIEW_GLUE, v->g->under);
 		add_frame(v, b, &site->frame[i], false);
@@ -210,7 +217,7 @@ static void print_sites(struct view *v, const struct sum_lock *l, struct buf *b)
 		if (!site->nframe)
 			continue;
 		if (!v->opts->stacks) {
-			add_site_line(v, b, site);
+			add_site_line(v, b, site, LOCK_FRAMES);
 			buf_adds(b, " (");
 		}
 		view_percent(v, b, site->samples, all);
@@ -248,6 +255,68 @@ static void lock_detail(struct view *v, const void *row, unsigned int shown)
 	buf_release(&b);
 }
 
+/* The one thing worth knowing of an idle thread: where it is. On one line. */
+static void lock_brief(struct view *v, const void *row)
+{
+	static const char label[] = "      at     ";
+	const struct sum_lock *l = row;
+	const size_t room = v->width - (sizeof(label) - 1);
+	struct buf b = BUF_INIT;
+
+	if (!l->nsite || !l->site[0].nframe || !sum_lock_parked(l))
+		return;
+	add_site_line(v, &b, &l->site[0], LOCK_FRAMES_BRIEF);
+	if (utf8_width(b.data, b.len) > room) {
+		b.len = utf8_fit(b.data, b.len, room - 1, NULL);
+		buf_adds(&b, v->g->ellipsis);
+	}
+	view_wrap(v, LOCK_INDENT + 7, label, VIEW_DIM, &b);
+	buf_release(&b);
+}
+
+/*
+ * Every once-only initialisation of a library wakes an address that nobody ever
+ * waits at: such rows, few wakes each, are for those who ask for all.
+ */
+static bool worth_showing(const struct sum_lock *l)
+{
+	return l->waits || l->eagain || l->wakes >= LOCK_FEW_WAKES;
+}
+
+enum lock_group { LOCK_CONTENDED, LOCK_PARKED, LOCK_UNUSED };
+
+static enum lock_group group_of(const struct sum_lock *l)
+{
+	if (!worth_showing(l))
+		return LOCK_UNUSED;
+	return l->waits && sum_lock_parked(l) ? LOCK_PARKED : LOCK_CONTENDED;
+}
+
+static const char *lock_group(const void *row)
+{
+	static const char *const words[] = {
+		[LOCK_CONTENDED] = NULL,
+		[LOCK_PARKED] = "parked: one wait a thread, a thread's end, or only timeouts",
+		[LOCK_UNUSED] = "nobody waited",
+	};
+
+	return words[group_of(row)];
+}
+
+/* The rows by group; those of one stay in the summary's order. */
+static const void **rows_by_group(struct view *v)
+{
+	const void **rows = table_rows(v, v->s->lock, v->s->nlock, sizeof(*v->s->lock));
+	enum lock_group group;
+	size_t i, n = 0;
+
+	for (group = LOCK_CONTENDED; rows && group <= LOCK_UNUSED; group++)
+		for (i = 0; i < v->s->nlock; i++)
+			if (group_of(&v->s->lock[i]) == group)
+				rows[n++] = &v->s->lock[i];
+	return rows;
+}
+
 static void add_item(const struct view *v, struct buf *b, uint64_t n, const char *one,
 		     const char *many)
 {
@@ -273,20 +342,6 @@ static void add_totals(const struct view *v, struct buf *b)
 		buf_adds(b, "nothing waited for a futex");
 }
 
-/*
- * Every once-only initialisation of a library wakes an address that nobody ever
- * waits at: such rows, few wakes each, sorted last, are for those who ask for all.
- */
-static size_t worth_showing(const struct view *v)
-{
-	size_t n = v->s->nlock;
-
-	while (v->opts->rows && n && !v->s->lock[n - 1].waits && !v->s->lock[n - 1].eagain &&
-	       v->s->lock[n - 1].wakes < LOCK_FEW_WAKES)
-		n--;
-	return n;
-}
-
 void view_locks(struct view *v)
 {
 	struct buf b = BUF_INIT;
@@ -298,16 +353,18 @@ void view_locks(struct view *v)
 	add_totals(v, &b);
 	view_heading(v, "LOCKS", &b);
 	buf_release(&b);
-	n = worth_showing(v);
-	if (!n)
-		return;
-	rows = table_rows(v, v->s->lock, v->s->nlock, sizeof(*v->s->lock));
+	rows = rows_by_group(v);
 	if (!rows)
 		return;
-	table_print(v, &(struct table){
-		.col = lock_cols, .ncol = sizeof(lock_cols) / sizeof(*lock_cols),
-		.row = rows, .nrow = n, .nmore = v->s->nlock - n, .detail = lock_detail,
-		.ndetail = v->opts->rows && !v->opts->stacks ? VIEW_DETAILS : 0,
-	});
+	n = v->s->nlock;
+	while (v->opts->rows && n && group_of(rows[n - 1]) == LOCK_UNUSED)
+		n--;
+	if (n)
+		table_print(v, &(struct table){
+			.col = lock_cols, .ncol = sizeof(lock_cols) / sizeof(*lock_cols),
+			.row = rows, .nrow = n, .nmore = v->s->nlock - n, .detail = lock_detail,
+			.ndetail = v->opts->rows && !v->opts->stacks ? VIEW_DETAILS : 0,
+			.brief = lock_brief, .group = lock_group,
+		});
 	free(rows);
 }

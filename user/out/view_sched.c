@@ -111,6 +111,10 @@ void view_sched(struct view *v)
 
 	if (!(v->s->collected & SUM_SCHED))
 		return;
+	if (c->cpus) {
+		view_things(&b, c->cpus, "CPU", "CPUs");
+		view_sep(v, &b);
+	}
 	view_things(&b, c->switches, "context switch", "context switches");
 	if (c->voluntary || c->involuntary) {
 		view_sep(v, &b);

@@ -147,6 +147,28 @@ static void print_calls(struct view *v, struct sum_syscall *total)
 	free(rows);
 }
 
+/* What -e and -P left out must not be taken for what was not called. */
+static void add_narrowed(const struct view *v, struct buf *b)
+{
+	size_t i;
+
+	if (!v->s->calls && !v->s->npaths)
+		return;
+	buf_adds(b, "; narrowed to ");
+	if (v->s->calls) {
+		view_esc(v, b, v->s->calls);
+		buf_adds(b, VIEW_GLUE "(-e)");
+	}
+	if (!v->s->npaths)
+		return;
+	buf_adds(b, v->s->calls ? ", of them calls on " : "calls on ");
+	for (i = 0; i < v->s->npaths; i++) {
+		buf_adds(b, i ? ", " : "");
+		view_esc_glued(v, b, v->s->paths[i]);
+	}
+	buf_adds(b, VIEW_GLUE "(-P)");
+}
+
 void view_syscalls(struct view *v)
 {
 	struct buf b = BUF_INIT;
@@ -160,6 +182,7 @@ void view_syscalls(struct view *v)
 		buf_adds(&b, ", ");
 		view_things(&b, total.errors, "failed", "failed");
 	}
+	add_narrowed(v, &b);
 	if (v->s->mode == SUM_WAIT)
 		buf_adds(&b, "; only calls that blocked are counted (--mode exact counts all)");
 	view_heading(v, "SYSTEM CALLS", &b);

@@ -122,18 +122,15 @@ static void print_stages(struct view *v)
 static void print_way(struct view *v, struct buf *b)
 {
 	const struct sum_threads *t = &v->s->threads;
-	size_t i, rows = v->opts->rows && v->opts->rows < t->nway ? v->opts->rows : t->nway;
+	size_t i;
 
-	for (i = 0; i < rows; i++) {
+	/* All of them: they are few, and -n is for tables. */
+	for (i = 0; i < t->nway; i++) {
 		view_sep(v, b);
 		view_esc_glued(v, b, t->way[i].name);
 		buf_addf(b, VIEW_GLUE "%s%s", v->g->times, units_count(t->way[i].calls).s);
 		buf_adds(b, VIEW_GLUE);
 		view_ns(v, b, t->way[i].total_ns);
-	}
-	if (rows < t->nway) {
-		view_sep(v, b);
-		buf_addf(b, "%s%zu" VIEW_GLUE "more", v->g->dots, t->nway - rows);
 	}
 	if (b->len)
 		view_wrap(v, 20, "  calls on the way  ", VIEW_DIM, b);

@@ -2,6 +2,8 @@
 /* Rules over the making of threads and over the CPU they get. */
 #include "report/rule.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "stats/units.h"
@@ -109,30 +111,51 @@ static const char others_advice[] =
 	"The program wants one CPU and does not get it: look for another load on the machine "
 	"(top), a CPU quota (cpu.max) or threads bound to one CPU (taskset).";
 
+/* The same slack for a program that wants no more than all the machine has. */
+#define CPU_SLACK (ONE_CPU - 1)
+
+static const char enough_advice[] =
+	"The program wants no more CPUs than the machine has and does not get them: look for "
+	"another load on the machine (top), a CPU quota (cpu.max), threads bound to few CPUs "
+	"(taskset), or threads that all become ready at once.";
+
+/* What to do, when it is not to run fewer threads. */
+static const char *starved_advice(double wanted, uint32_t cpus)
+{
+	if (wanted <= ONE_CPU)
+		return others_advice;
+	return wanted <= cpus + CPU_SLACK ? enough_advice : NULL;
+}
+
 /* Threads ready to run that get no CPU. */
 int rule_cpu_starved(const struct rule *r, const struct summary *s, struct verdict *v)
 {
 	const double waited = (double)s->sched.runnable_ns, ran = (double)s->sched.oncpu_ns;
 	const double part = rule_part(waited, waited + ran), wall = (double)s->duration_ns;
+	const double wanted = rule_part(waited + ran, wall), got = rule_part(ran, wall);
+	char of[24] = "";
 	const struct sum_evidence evidence[] = {
 		{ "runnable_ns", waited },
 		{ "oncpu_ns", ran },
 		{ "runnable_part", part },
-		{ "cpus_wanted", rule_part(waited + ran, wall) },
-		{ "cpus_got", rule_part(ran, wall) },
+		{ "cpus_wanted", wanted },
+		{ "cpus_got", got },
+		{ "cpus", (double)s->sched.cpus },
 		{ "runq_p99_ns", (double)hist_quantile(&s->sched.runq, 0.99) },
 	};
 	const struct rule_case c = {
 		waited, s->sched.switches, RULE_EVIDENCE(evidence),
-		.advice = rule_part(waited + ran, wall) <= ONE_CPU ? others_advice : NULL,
+		.advice = starved_advice(wanted, s->sched.cpus),
 	};
 
 	if (s->sched.runnable_ns < r->limit.ns || part < r->limit.part ||
 	    waited < r->limit.ratio * wall || !rule_worth(r, s, waited))
 		return 0;
+	if (s->sched.cpus)
+		snprintf(of, sizeof(of), " of %" PRIu32, s->sched.cpus);
 	return verdict_add(v, r, &c, "threads that are ready wait %s for a CPU, %s of the time "
-			   "they want to run (p99 %s): %.1f CPUs wanted, %.1f got",
+			   "they want to run (p99 %s): %.1f CPUs wanted, %.1f got%s",
 			   units_time(waited).s, units_percent(part).s,
 			   units_time((double)hist_quantile(&s->sched.runq, 0.99)).s,
-			   rule_part(waited + ran, wall), rule_part(ran, wall));
+			   wanted, got, of);
 }
