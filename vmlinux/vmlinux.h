@@ -60,7 +60,8 @@ struct cgroup { int level; struct kernfs_node *kn; struct cgroup *ancestors[1]; 
 struct css_set { struct cgroup *dfl_cgrp; };
 
 typedef struct { unsigned int val; } kuid_t;
-struct cred { kuid_t uid, suid, euid; };
+typedef struct { unsigned int val; } kgid_t;
+struct cred { kuid_t uid, suid, euid; kgid_t gid, sgid, egid; };
 struct mm_struct { unsigned long flags; };
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;

@@ -69,9 +69,11 @@ static __always_inline bool uid_matches(struct task_struct *task)
 	const struct cred *cred = BPF_CORE_READ(task, cred);
 	unsigned long flags;
 
-	/* All three, as ptrace(2) has it: root that took our id as its real one is root. */
+	/* All six, as ptrace(2) has it: root that took our id as its real one is root. */
 	if (!mm || BPF_CORE_READ(cred, uid.val) != cfg.uid ||
-	    BPF_CORE_READ(cred, euid.val) != cfg.uid || BPF_CORE_READ(cred, suid.val) != cfg.uid)
+	    BPF_CORE_READ(cred, euid.val) != cfg.uid || BPF_CORE_READ(cred, suid.val) != cfg.uid ||
+	    BPF_CORE_READ(cred, gid.val) != cfg.gid ||
+	    BPF_CORE_READ(cred, egid.val) != cfg.gid || BPF_CORE_READ(cred, sgid.val) != cfg.gid)
 		return false;
 	if (bpf_core_field_exists(struct mm_struct___618, flags.__mm_flags))
 		flags = BPF_CORE_READ((struct mm_struct___618 *)mm, flags.__mm_flags[0]);

@@ -77,8 +77,7 @@ struct live_config {
 	u8 targets_only;	/* the filter narrows the targets; else it chooses alone */
 	u8 routines;		/* start routines are timed */
 	u8 pad;
-	u32 uid;
-	u32 pad2;
+	u32 uid, gid;
 	u64 cgroup_id;
 	u32 cgroup_level;
 	u32 npaths;

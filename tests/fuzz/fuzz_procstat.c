@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size - 1] = '\0';
 	if (data[0] & 1) {
 		if (!proc_parse_status(text, &status) &&
-		    (status.nspids > PROC_NS_MAX || status.pid < 0 || status.tgid < 0))
+		    (status.pid < 0 || status.tgid < 0 || status.ppid < 0))
 			abort();
 	} else if (!proc_parse_stat(text, &stat)) {
 		if (stat.pid < 0 || strlen(stat.comm) >= PROC_COMM || !stat.state)

@@ -29,12 +29,10 @@ static void stat_is_read(void **state)
 	(void)state;
 	assert_int_equal(proc_parse_stat(STAT("redis-server"), &st), 0);
 	assert_int_equal(st.pid, 4242);
-	assert_int_equal(st.ppid, 17);
 	assert_string_equal(st.comm, "redis-server");
 	assert_int_equal(st.state, 'S');
 	assert_int_equal(st.flags, 4194560);
 	assert_int_equal(st.threads, 5);
-	assert_int_equal(st.start_ticks, 987654);
 }
 
 static void hostile_names_do_not_shift_fields(void **state)
@@ -51,9 +49,9 @@ static void hostile_names_do_not_shift_fields(void **state)
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		assert_int_equal(proc_parse_stat(texts[i], &st), 0);
 		assert_string_equal(st.comm, names[i]);
-		assert_int_equal(st.ppid, 17);
-		assert_int_equal(st.start_ticks, 987654);
-	}
+		assert_int_equal(st.flags, 4194560);
+		assert_int_equal(st.threads, 5);
+			}
 	/* Longer than we keep: cut. */
 	assert_int_equal(proc_parse_stat(STAT("0123456789012345678901234567890123456789"
 					      "0123456789012345678901234567890123456789"), &st), 0);
@@ -66,10 +64,10 @@ static void bad_stat_is_refused(void **state)
 		"", "x", "1", "1 ", "1 (", "1 (a", "1 (a)", "1 (a) ", "1 (a) S", "1 (a) S 1 2 3\n",
 		"-1 (a) S 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n",
 		"1 a) S 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n",
-		"1 (a) S x 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n",
+		"1 (a) S 1 1 1 1 1 x 1 1 1 1 1 1 1 1 1 1 1 1 1\n",
 		"99999999999 (a) S 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n",
 		"1 (a) S 1 1 1 1 1 99999999999999999999999 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n",
-		"1 (a) S 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n1 1 1",
+		"1 (a) S 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n1 1 1",
 	};
 	struct proc_stat st;
 	size_t i;
@@ -84,8 +82,16 @@ static void status_is_read(void **state)
 {
 	static const char text[] =
 		"Name:\ta\\nTgid:\\t9\nState:\tS (sleeping)\nTgid:\t5\nNgid:\t0\nPid:\t7\n"
-		"PPid:\t3\nUid:\t1000\t1001\t1002\t1003\nNSpid:\t7\t4\t1\n";
+		"PPid:\t3\nUid:\t1000\t1001\t1002\t1003\nGid:\t50\t51\t52\t53\n";
+	static const char *const bad[] = {
+		"", "Tgid:\t5\nPid:\t7\n",
+		"xTgid:\t5\nPid:\t7\nPPid:\t0\nUid:\t0\t0\t0\nGid:\t0\t0\t0\n",
+		"Tgid:\t5\nPid:\t7\nPPid:\t0\nUid:\t0\t0\nGid:\t0\t0\t0\n",
+		"Tgid:\t5\nPid:\t7\nPPid:\t0\nUid:\t0\t0\t0\nGid:\t0\t0\n",
+		"Tgid:\t5\nPid:\t7\nPPid:\t0\nUid:\t0\t0\t0\n",
+	};
 	struct proc_status st;
+	size_t i;
 
 	(void)state;
 	assert_int_equal(proc_parse_status(text, &st), 0);
@@ -94,30 +100,13 @@ static void status_is_read(void **state)
 	assert_int_equal(st.ppid, 3);
 	assert_int_equal(st.uid, 1000);
 	assert_int_equal(st.euid, 1001);
-	assert_int_equal(st.nspids, 3);
-	assert_int_equal(st.nspid[0], 7);
-	assert_int_equal(st.nspid[2], 1);
-	/* An old kernel has no NSpid. */
-	assert_int_equal(proc_parse_status("Tgid:\t5\nPid:\t7\nPPid:\t0\nUid:\t0\t0\n", &st), 0);
-	assert_int_equal(st.nspids, 0);
-	assert_int_equal(proc_parse_status("", &st), -EINVAL);
-	assert_int_equal(proc_parse_status("Tgid:\t5\nPid:\t7\n", &st), -EINVAL);
-	assert_int_equal(proc_parse_status("xTgid:\t5\nPid:\t7\nPPid:\t0\nUid:\t0\t0\n", &st),
-			 -EINVAL);
-	assert_int_equal(proc_parse_status("Tgid:\t5\nPid:\t7\nPPid:\t0\nUid:\t0\n", &st), -EINVAL);
-}
-
-static void more_namespaces_than_there_can_be_are_cut(void **state)
-{
-	char text[512] = "Tgid:\t5\nPid:\t7\nPPid:\t0\nUid:\t0\t0\nNSpid:";
-	struct proc_status st;
-	int i;
-
-	(void)state;
-	for (i = 0; i < 50; i++)
-		strcat(text, "\t1");
-	assert_int_equal(proc_parse_status(text, &st), 0);
-	assert_int_equal(st.nspids, PROC_NS_MAX);
+	assert_int_equal(st.suid, 1002);
+	assert_int_equal(st.gid, 50);
+	assert_int_equal(st.egid, 51);
+	assert_int_equal(st.sgid, 52);
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (proc_parse_status(bad[i], &st) != -EINVAL)
+			fail_msg("accepted '%s'", bad[i]);
 }
 
 /* ---- on live processes ---- */
@@ -164,15 +153,12 @@ static void a_process_is_looked_at(void **state)
 	assert_int_equal(proc_look(pid, &info, &err), 0);
 	assert_int_equal(info.pid, pid);
 	assert_string_equal(info.comm, "a) (b");
-	assert_int_equal(info.uid, getuid());
-	assert_true(info.threads >= 1);	/* a sanitizer may have one of its own */
 	assert_true(info.dumpable);
 	assert_false(info.kernel_thread);
 	assert_false(info.leader_dead);
-	assert_true(info.start_ticks > 0);
 	assert_int_equal(proc_look(pid, &again, &err), 0);
 	assert_memory_equal(&info, &again, sizeof(info));
-	assert_int_equal(proc_threads(pid, &tids, &err), info.threads);
+	assert_true(proc_threads(pid, &tids, &err) >= 1);	/* a sanitizer may have its own */
 	assert_int_equal(tids[0], pid);
 	free(tids);
 	reap(pid);
@@ -295,7 +281,6 @@ static void a_process_without_its_first_thread_is_no_zombie(void **state)
 		usleep(1000);
 	}
 	assert_true(info.leader_dead);
-	assert_true(info.threads >= 2);
 	reap(pid);
 }
 
@@ -319,7 +304,14 @@ static int look_as_nobody(pid_t pid, const char *want)
 	return WEXITSTATUS(status);
 }
 
-static pid_t nobody(int dumpable)
+struct ids {
+	uid_t uid[3];
+	gid_t gid[3];
+	int dumpable;
+	const char *want;	/* of the message; NULL: it may be attached */
+};
+
+static pid_t somebody(const struct ids *id)
 {
 	int ready[2];
 	pid_t pid;
@@ -328,37 +320,50 @@ static pid_t nobody(int dumpable)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
-		if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+		if (setresgid(id->gid[0], id->gid[1], id->gid[2]) ||
+		    setresuid(id->uid[0], id->uid[1], id->uid[2]))
 			_exit(1);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		prctl(PR_SET_DUMPABLE, dumpable);
+		prctl(PR_SET_DUMPABLE, id->dumpable);
 		if (write(ready[1], "", 1) != 1)
 			_exit(1);
 		for (;;)
 			pause();
 	}
+	close(ready[1]);
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	close(ready[0]);
-	close(ready[1]);
 	return pid;
 }
 
+#define N3 { 65534, 65534, 65534 }
+
+/* As ptrace(2) has it: each of the six ids counts. */
 static void without_root_others_and_the_protected_are_refused(void **state)
 {
-	pid_t pid;
+	static const struct ids rows[] = {
+		{ { 0, 0, 0 }, { 0, 0, 0 }, 1, "belongs to user 0, this is user 65534" },
+		{ { 7, 65534, 65534 }, N3, 1, "belongs to user 7," },
+		{ { 65534, 7, 65534 }, N3, 1, "belongs to user 7," },
+		{ { 65534, 65534, 7 }, N3, 1, "belongs to user 7," },
+		{ N3, { 8, 65534, 65534 }, 1, "rights of group 8, this is group 65534" },
+		{ N3, { 65534, 8, 65534 }, 1, "rights of group 8," },
+		{ N3, { 65534, 65534, 8 }, 1, "rights of group 8," },
+		{ N3, N3, 0, "not dumpable" },
+		{ N3, N3, 1, NULL },
+	};
+	size_t i;
 
 	(void)state;
 	if (geteuid())
 		skip();
-	pid = sleeper();
-	assert_int_equal(look_as_nobody(pid, "belongs to user 0, this is user 65534"), EPERM);
-	reap(pid);
-	pid = nobody(0);
-	assert_int_equal(look_as_nobody(pid, "not dumpable"), EPERM);
-	reap(pid);
-	pid = nobody(1);
-	assert_int_equal(look_as_nobody(pid, ""), 0);
-	reap(pid);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		pid_t pid = somebody(&rows[i]);
+
+		assert_int_equal(look_as_nobody(pid, rows[i].want ? rows[i].want : ""),
+				 rows[i].want ? EPERM : 0);
+		reap(pid);
+	}
 }
 
 int main(void)
@@ -368,7 +373,6 @@ int main(void)
 		cmocka_unit_test(hostile_names_do_not_shift_fields),
 		cmocka_unit_test(bad_stat_is_refused),
 		cmocka_unit_test(status_is_read),
-		cmocka_unit_test(more_namespaces_than_there_can_be_are_cut),
 		cmocka_unit_test(a_process_is_looked_at),
 		cmocka_unit_test(a_zombie_is_said_to_be_one),
 		cmocka_unit_test(ourselves_and_nonsense_are_refused),

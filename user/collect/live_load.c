@@ -139,6 +139,7 @@ static int configure_filter(struct live_config *cfg, const struct live_setup *se
 	if (getuid()) {
 		cfg->uid_filter = 1;
 		cfg->uid = getuid();
+		cfg->gid = getgid();
 	}
 	return 0;
 }

@@ -59,15 +59,6 @@ int proc_comm(pid_t tid, char comm[PROC_COMM])
 	return rc;
 }
 
-static uint32_t namespace_inum(pid_t pid)
-{
-	char path[64];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
-	return stat(path, &st) ? 0 : (uint32_t)st.st_ino;
-}
-
 /* /proc could not be read with @code: gone, hidden, or something else. */
 static int unreadable(pid_t pid, int code, struct err *err)
 {
@@ -105,18 +96,29 @@ static int check_kind(const struct proc_stat *st, const struct proc_status *stat
 	return 0;
 }
 
-/* The rule for a user who is not root; the kernel side has the same. */
+/* The rule for a user who is not root, that of ptrace(2); the kernel side has the same. */
 static int check_user(const struct proc_info *info, const struct proc_status *status,
 		      struct err *err)
 {
 	uid_t me = getuid();
+	gid_t group = getgid();
 
 	if (!me)
 		return 0;
-	if (status->uid != me || status->euid != me)
+	if (status->uid != me || status->euid != me || status->suid != me)
 		err_set(err, EPERM,
 			"cannot attach to pid %d: it belongs to user %u, this is user %u",
-			(int)info->pid, (unsigned int)status->uid, (unsigned int)me);
+			(int)info->pid,
+			(unsigned int)(status->uid != me ? status->uid :
+				       status->euid != me ? status->euid : status->suid),
+			(unsigned int)me);
+	else if (status->gid != group || status->egid != group || status->sgid != group)
+		err_set(err, EPERM,
+			"cannot attach to pid %d: it has the rights of group %u, this is group %u",
+			(int)info->pid,
+			(unsigned int)(status->gid != group ? status->gid :
+				       status->egid != group ? status->egid : status->sgid),
+			(unsigned int)group);
 	else if (!info->dumpable)
 		err_set(err, EPERM, "cannot attach to pid %d: it is protected (not dumpable)",
 			(int)info->pid);
@@ -190,14 +192,9 @@ int proc_look(pid_t pid, struct proc_info *info, struct err *err)
 		return rc;
 	info->pid = pid;
 	memcpy(info->comm, st.comm, sizeof(info->comm));
-	info->uid = status.uid;
 	info->kernel_thread = st.flags & KERNEL_THREAD;
 	info->leader_dead = strchr("ZX", st.state) != NULL;
-	info->threads = st.threads;
-	info->start_ticks = st.start_ticks;
 	info->dumpable = files_are_of(info, status.euid);
-	info->ns_inum = namespace_inum(pid);
-	info->ns_below = status.nspids ? status.nspids - 1 : 0;
 	return check_user(info, &status, err);
 }
 

@@ -15,51 +15,40 @@
 #include "base/err.h"
 
 #define PROC_COMM	64	/* with the NUL; a kernel worker's name is longer than 15 */
-#define PROC_NS_MAX	33	/* nested pid namespaces: the kernel's limit, and the first */
 
 struct proc_stat {
-	pid_t pid, ppid;
+	pid_t pid;
 	char comm[PROC_COMM];
 	char state;		/* 'R', 'S', 'Z', … */
 	uint32_t flags;		/* PF_… */
 	uint32_t threads;
-	uint64_t start_ticks;	/* since boot: with the pid, an identity */
 };
 
 struct proc_status {
 	pid_t tgid, pid, ppid;
-	uid_t uid, euid;
-	uint32_t nspids;		/* how many are below */
-	pid_t nspid[PROC_NS_MAX];	/* outermost that this /proc shows first */
+	uid_t uid, euid, suid;
+	gid_t gid, egid, sgid;
 };
 
 /* /proc/PID/stat; -EINVAL when it is not that. */
 int proc_parse_stat(const char *text, struct proc_stat *st);
-/* /proc/PID/status, as far as above; -EINVAL when Tgid, Pid or Uid is not there. */
+/* /proc/PID/status, as far as above; -EINVAL when a line of them is not there. */
 int proc_parse_status(const char *text, struct proc_status *st);
 
-/*
- * A process that can be traced. Its pid namespace is that of its threads, not
- * the one that its children would get.
- */
+/* A process that can be traced. */
 struct proc_info {
 	pid_t pid;
 	char comm[PROC_COMM];
-	uid_t uid;
 	bool dumpable;		/* its files in /proc are its effective uid's; always, for root */
 	bool kernel_thread;
 	bool leader_dead;	/* its first thread ended, others run */
-	uint32_t threads;
-	uint64_t start_ticks;
-	uint32_t ns_inum;	/* 0: not readable */
-	uint32_t ns_below;	/* how many levels below the /proc we read */
 };
 
 /*
  * Looks at process @pid and says whether it can be traced by this user: 0, or
  * with "cannot attach to pid 42: ..." -ESRCH (no such process, or a zombie),
  * -EINVAL (a thread of another process; tracer itself; not a pid), -EPERM
- * (another user's, or not dumpable, when the real uid is not 0), -EXDEV (/proc
+ * (another user's or group's, or not dumpable, when the real uid is not 0), -EXDEV (/proc
  * is another pid namespace's), -errno. The process can end at any time after it.
  */
 int proc_look(pid_t pid, struct proc_info *info, struct err *err);

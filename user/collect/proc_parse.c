@@ -56,7 +56,7 @@ static const char *parse_comm(const char *s, char comm[PROC_COMM])
 int proc_parse_stat(const char *text, struct proc_stat *st)
 {
 	/* Fields as proc(5) counts them, those that are wanted. */
-	enum { PPID = 4, FLAGS = 9, THREADS = 20, START = 22 };
+	enum { FLAGS = 9, THREADS = 20 };
 	uint64_t v;
 	int i;
 
@@ -68,22 +68,15 @@ int proc_parse_stat(const char *text, struct proc_stat *st)
 	if (!text || *text++ != ' ' || !*text || *text == '\n')
 		return -EINVAL;
 	st->state = *text;
-	for (i = 3; i < START;) {
+	for (i = 3; i < THREADS;) {
 		if (!skip(&text))
 			return -EINVAL;
 		i++;
-		if (i != PPID && i != FLAGS && i != THREADS && i != START)
+		if (i != FLAGS && i != THREADS)
 			continue;
-		if (!number(&text, i == START ? UINT64_MAX : UINT32_MAX, &v))
+		if (!number(&text, UINT32_MAX, &v))
 			return -EINVAL;
-		if (i == PPID)
-			st->ppid = (pid_t)v;
-		else if (i == FLAGS)
-			st->flags = (uint32_t)v;
-		else if (i == THREADS)
-			st->threads = (uint32_t)v;
-		else
-			st->start_ticks = v;
+		*(i == FLAGS ? &st->flags : &st->threads) = (uint32_t)v;
 	}
 	return 0;
 }
@@ -119,23 +112,37 @@ static bool one_value(const char *text, const char *key, pid_t *pid)
 	return true;
 }
 
+/* The real, effective and saved id of line @key. */
+static bool three_ids(const char *text, const char *key, uint32_t id[3])
+{
+	const char *s = line_of(text, key);
+	uint64_t v;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		if (!s || !next_value(&s, UINT32_MAX, &v))
+			return false;
+		id[i] = (uint32_t)v;
+	}
+	return true;
+}
+
 int proc_parse_status(const char *text, struct proc_status *st)
 {
-	const char *s;
-	uint64_t v, e;
+	uint32_t u[3], g[3];
 
 	memset(st, 0, sizeof(*st));
 	/* The kernel escapes newlines in Name:, so no name can forge a line. */
 	if (!one_value(text, "Tgid:", &st->tgid) || !one_value(text, "Pid:", &st->pid) ||
 	    !one_value(text, "PPid:", &st->ppid))
 		return -EINVAL;
-	s = line_of(text, "Uid:");
-	if (!s || !next_value(&s, UINT32_MAX, &v) || !next_value(&s, UINT32_MAX, &e))
+	if (!three_ids(text, "Uid:", u) || !three_ids(text, "Gid:", g))
 		return -EINVAL;
-	st->uid = (uid_t)v;
-	st->euid = (uid_t)e;
-	s = line_of(text, "NSpid:");	/* Linux 4.1, and only with namespaces built in */
-	while (s && st->nspids < PROC_NS_MAX && next_value(&s, INT_MAX, &v))
-		st->nspid[st->nspids++] = (pid_t)v;
+	st->uid = u[0];
+	st->euid = u[1];
+	st->suid = u[2];
+	st->gid = g[0];
+	st->egid = g[1];
+	st->sgid = g[2];
 	return 0;
 }
