@@ -41,6 +41,14 @@ static __always_inline void call_enter(struct task_state *st, struct pt_regs *re
 	st->enter_off = st->runnable_ns + st->blocked_ns;
 	st->enter_voluntary = st->voluntary;
 	class &= 0x3f;
+	if (st->flags & ST_RESTART) {
+		if (class == CALL_RESTART) {
+			st->class = CALL_FUTEX | (st->class & CALL_OFF);
+			futex_again(st);
+		} else {
+			st->flags &= ~ST_RESTART;
+		}
+	}
 	if (class == CALL_FUTEX || class == CALL_FUTEX2) {
 		futex_note(st, class, nr, regs);
 	} else if (class >= CALL_READ && class <= CALL_SENDFILE) {

@@ -291,6 +291,19 @@ static __always_inline struct task_state *take_leader(struct task_struct *leader
 	return st;
 }
 
+/* On the CPU or waiting for one. A switch meanwhile knows better, and sets both anew. */
+static __always_inline void note_on_cpu(struct task_state *st, struct task_struct *task, u64 now)
+{
+	if (!task->on_cpu) {
+		st->out_ns = now;
+		return;
+	}
+	st->in_ns = now;
+	barrier();
+	if (!task->on_cpu)
+		st->in_ns = 0;
+}
+
 /* A thread is taken up while it runs. */
 static __always_inline struct task_state *take_up(struct task_struct *task,
 						 struct task_struct *leader, u32 flags)
@@ -328,6 +341,8 @@ static __always_inline struct task_state *take_up(struct task_struct *task,
 	}
 	if (task->__state)
 		note_call_in_flight(st, task, now);
+	else
+		note_on_cpu(st, task, now);
 	__sync_fetch_and_add(&counts.live, 1);
 	if (!(flags & ST_SILENT))
 		raise_max(&counts.live_peak, counts.live);
@@ -390,7 +405,7 @@ int dump_tasks(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct live_alive e = {};
 	struct task_state *st;
-	u64 now, since = 0;
+	u64 now, woken, since = 0;
 
 	if (!task)
 		return 0;
@@ -400,11 +415,16 @@ int dump_tasks(struct bpf_iter__task *ctx)
 	now = stopped_ns > st->start_ns ? stopped_ns : st->start_ns;
 	if (st->in_ns && now > st->in_ns) {
 		st->oncpu_ns += now - st->in_ns, st->in_ns = now;
-	} else if (st->out_ns && now > st->out_ns && (st->flags & ST_BLOCKED)) {
-		since = st->out_ns;
-		st->blocked_ns += now - since, st->out_ns = now;
-		if (!(st->flags & ST_SILENT))
-			still_waits(st, now - since);
+	} else if (st->out_ns && now > st->out_ns) {
+		woken = woken_since(st, now);
+		st->runnable_ns += now - woken;
+		if (st->flags & ST_BLOCKED)
+			since = st->out_ns;
+		if (since)
+			st->blocked_ns += woken - since;
+		st->out_ns = now;
+		if (since && !(st->flags & ST_SILENT))
+			still_waits(st, woken - since);
 	}
 	fill_thread(&e.thread, st, task, now, false);
 	st->flags |= ST_GONE;	/* it is not to be told of again, should it end meanwhile */

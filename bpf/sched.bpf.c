@@ -88,6 +88,19 @@ __weak __noinline int sample_wait(struct task_state *st, u64 now)
 	return 0;
 }
 
+/*
+ * A waker on another CPU may find a thread that has queued for its wait and not
+ * yet left the CPU: its account of whom it waits for begins only there.
+ */
+#define EARLY_NS 100000
+
+static __always_inline void woken_early(struct task_state *st)
+{
+	st->wake_ns = st->early_ns;
+	st->waker = st->early_waker;
+	st->dead = st->early_dead;
+}
+
 /* Wait mode: what the current thread blocks in, from its registers. */
 static __always_inline void note_wait(struct task_state *st, u64 now)
 {
@@ -99,21 +112,31 @@ static __always_inline void note_wait(struct task_state *st, u64 now)
 	st->class = CALL_PLAIN;
 	st->block_nr = LIVE_NR_OTHER;
 	st->waker = 0;
-	st->flags &= ~(ST_WAITING | ST_JOIN);
+	st->dead = 0;
+	st->flags &= ~ST_WAITING;
 	if ((long)regs->ax != AX_IN_CALL || task->thread_info.status & 2)
 		return;
 	nr = call_slot(regs->orig_ax);
 	class = call_class[nr & (LIVE_NR_CALLS - 1)] & 0x3f;
 	st->block_nr = nr;
 	st->class = class;
+	if (st->flags & ST_RESTART && class != CALL_RESTART)
+		st->flags &= ~ST_RESTART;
 	if (class == CALL_FUTEX || class == CALL_FUTEX2) {
 		if (!(cfg.collect & LIVE_FUTEX))
 			return;
 		futex_note(st, class, nr, regs);
-		if (cfg.stacks && (st->flags & ST_WAITING))
+		if (!(st->flags & ST_WAITING))
+			return;
+		if (now - st->early_ns < EARLY_NS)
+			woken_early(st);
+		if (cfg.stacks)
 			sample_wait(st, now);
+	} else if (class == CALL_RESTART && (st->flags & ST_RESTART)) {
+		st->class = CALL_FUTEX;
+		futex_again(st);
 	} else if (class >= CALL_READ && class <= CALL_SENDFILE && (cfg.collect & LIVE_PIPES)) {
-		end_resolve(&st->in, fd_file_probed(task, regs->di), class == CALL_WRITE);
+		end_waited_for(&st->in, task, class, regs);
 	}
 }
 
@@ -141,6 +164,7 @@ static __always_inline void waited(struct task_state *st, u64 ns, u64 now)
 {
 	if (st->flags & ST_WAITING) {
 		st->flags &= ~ST_WAITING;
+		st->flags |= ST_RESTART;	/* should it go on there */
 		futex_unblocked(st, ns, now);
 		return;
 	}
@@ -162,8 +186,7 @@ static __always_inline void ran_late(struct task_state *st, u64 runq, struct liv
 
 static __always_inline void unblocked(struct task_state *st, struct live_sched *row, u64 now)
 {
-	u64 woken = st->wake_ns > st->out_ns && st->wake_ns <= now ? st->wake_ns : now;
-	u64 ns = woken - st->out_ns;
+	u64 woken = woken_since(st, now), ns = woken - st->out_ns;
 	u32 nr = st->block_nr;
 
 	st->blocked_ns += ns;
@@ -208,21 +231,13 @@ __weak __noinline int switch_in(struct task_state *st, u64 now)
 	return 0;
 }
 
-/* When a thread came on the CPU, where that was not seen: at the latest it was then woken. */
-static __always_inline u64 missed_since(const struct task_state *st, u64 now)
-{
-	if (!(st->flags & ST_BLOCKED))
-		return st->out_ns;
-	return st->wake_ns > st->out_ns && st->wake_ns < now ? st->wake_ns : now;
-}
-
 __weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt, u64 now)
 {
 	if (!st)
 		return 0;
 	/* Kernels that hide some threads tell nothing of what is switched in after them. */
 	if (!st->in_ns && st->out_ns)
-		switch_in(st, missed_since(st, now));
+		switch_in(st, woken_since(st, now));
 	if (st->in_ns) {
 		st->oncpu_ns += now - st->in_ns;
 		if (cfg.timeline && now - st->in_ns >= cfg.slice_min_ns &&
@@ -269,22 +284,25 @@ int sched_switched(u64 *ctx)
 	return 0;
 }
 
+/* Who ended a thread's wait, at @addr: 0, nobody that is known; @dead: its thread was joined. */
+struct waker { u32 tid, dead; };
+
 /*
  * A thread's end wakes its joiner by the word that it gave clone, and others by
  * its robust locks. The end of a process wakes its own threads to die: nobody's wake.
  */
-static __always_inline void note_end(struct task_state *st, struct task_struct *task,
-				     struct task_struct *cur, u64 nr)
+static __always_inline void ending_waker(struct waker *w, struct task_state *st,
+					 struct task_struct *task, struct task_struct *cur,
+					 u64 nr, u64 addr, bool shared)
 {
 	struct task_state *me = state_of(cur);
 
-	if ((u64)cur->clear_child_tid == st->fx_addr) {
+	if ((u64)cur->clear_child_tid == addr) {
 		/* Joined threads are many and short: their process stands for them. */
-		st->flags |= ST_JOIN;
-		st->dead = me ? me->tid : task_tid(cur);
-		st->waker = me ? me->tgid : st->tgid;
-	} else if (cur->tgid == task->tgid ? nr == NR_EXIT : st->fx_shared) {
-		st->waker = me ? me->tid : task_tid(cur);
+		w->dead = me ? me->tid : task_tid(cur);
+		w->tid = me ? me->tgid : st->tgid;
+	} else if (cur->tgid == task->tgid ? nr == NR_EXIT : shared) {
+		w->tid = me ? me->tid : task_tid(cur);
 	}
 }
 
@@ -292,7 +310,8 @@ static __always_inline void note_end(struct task_state *st, struct task_struct *
  * The thread that wakes another: in a futex call, or on its way out. A timer's
  * interrupt wakes too, in the name of whoever happens to run.
  */
-static __always_inline void note_waker(struct task_state *st, struct task_struct *task)
+static __always_inline bool find_waker(struct waker *w, struct task_state *st,
+				       struct task_struct *task, u64 addr, bool shared)
 {
 	struct task_struct *cur = bpf_get_current_task_btf();
 	struct task_state *me;
@@ -300,36 +319,67 @@ static __always_inline void note_waker(struct task_state *st, struct task_struct
 	u8 class;
 
 	if (cur->flags & PF_KTHREAD)
-		return;
+		return false;
 	regs = (struct pt_regs *)bpf_task_pt_regs(cur);
+	if ((long)regs->ax != AX_IN_CALL)
+		return false;
+	class = call_class[call_slot(regs->orig_ax) & (LIVE_NR_CALLS - 1)] & 0x3f;
+	if (class == CALL_EXIT) {
+		ending_waker(w, st, task, cur, regs->orig_ax, addr, shared);
+		return w->tid;
+	}
+	if (class != CALL_FUTEX && class != CALL_FUTEX2)
+		return false;
+	if ((!shared && BPF_CORE_READ(cur, mm) != BPF_CORE_READ(task, mm)) ||
+	    (class == CALL_FUTEX && futex_kind(regs->si & 127) == FX_WAIT))
+		return false;
+	me = state_of(cur);
+	w->tid = me ? me->tid : task_tid(cur);
+	if (me)
+		me->woke++;
+	return true;
+}
+
+/*
+ * Wait mode: who wakes a thread on its way to sleep, as its registers tell what for.
+ * That thread runs, and its flags are its own to write.
+ */
+static __always_inline void note_early(struct task_state *st, struct task_struct *task)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct waker w = {};
+	u8 class;
+
 	if ((long)regs->ax != AX_IN_CALL)
 		return;
 	class = call_class[call_slot(regs->orig_ax) & (LIVE_NR_CALLS - 1)] & 0x3f;
-	if (class == CALL_EXIT) {
-		note_end(st, task, cur, regs->orig_ax);
-		return;
-	}
 	if (class != CALL_FUTEX && class != CALL_FUTEX2)
 		return;
-	if ((!st->fx_shared && BPF_CORE_READ(cur, mm) != BPF_CORE_READ(task, mm)) ||
-	    (class == CALL_FUTEX && futex_kind(regs->si & 127) == FX_WAIT))
+	if (!find_waker(&w, st, task, regs->di,
+			class != CALL_FUTEX || !(regs->si & FUTEX_PRIVATE)))
 		return;
-	me = state_of(cur);
-	st->waker = me ? me->tid : task_tid(cur);
-	if (me)
-		me->woke++;
+	st->early_waker = w.tid;
+	st->early_dead = w.dead;
+	st->early_ns = st->wake_ns;
 }
 
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_woken, struct task_struct *task)
 {
 	struct task_state *st = state_of(task);
+	struct waker w = {};
 
 	if (!st)
 		return 0;
 	st->wake_ns = bpf_ktime_get_ns();
-	if (st->flags & ST_WAITING)
-		note_waker(st, task);
+	if (st->flags & ST_WAITING) {
+		if (!find_waker(&w, st, task, st->fx_addr, st->fx_shared))
+			return 0;
+		st->waker = w.tid;
+		st->dead = w.dead;
+	} else if (!cfg.exact && !(st->flags & ST_BLOCKED)) {
+		note_early(st, task);
+	}
 	return 0;
 }
 

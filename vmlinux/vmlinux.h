@@ -50,6 +50,7 @@ struct files_struct { struct fdtable *fdt; };
 
 struct sock_common { unsigned short skc_family; };
 struct socket;
+struct pipe_inode_info { unsigned int head, tail; };
 struct sock { struct sock_common __sk_common; struct socket *sk_socket; };
 struct socket { struct file *file; struct sock *sk; };
 struct unix_sock { struct sock *peer; };
@@ -74,7 +75,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
-	int exit_state;
+	int exit_state, on_cpu;
 	pid_t pid, tgid;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;

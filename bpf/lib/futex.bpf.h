@@ -13,6 +13,7 @@ enum { FX_OTHER, FX_WAIT, FX_WAKE, FX_REQUEUE };
 #define FUTEX_PRIVATE	128
 #define EAGAIN		11
 #define ETIMEDOUT	110
+#define ERESTART_RESTARTBLOCK 516
 #define VM_SHARED	8UL
 
 struct {
@@ -84,7 +85,7 @@ static __always_inline void futex_note(struct task_state *st, u8 class, u32 nr,
 	st->waker = 0;
 	st->dead = 0;
 	st->woke = 0;
-	st->flags &= ~(ST_JOIN | ST_WAITING);
+	st->flags &= ~(ST_RESTART | ST_WAITING);
 	if (class == CALL_FUTEX) {
 		op = regs->si;
 		st->fx_addr = regs->di;
@@ -176,6 +177,45 @@ static __always_inline void edge_add(struct task_state *st)
 		__sync_fetch_and_add(n, 1);
 	else
 		count_loss(&counts.map_full);
+}
+
+/*
+ * A wait that a stop or a signal without a handler broke off goes on in
+ * restart_syscall: with the same word, and whoever wakes it now.
+ */
+static __always_inline void futex_again(struct task_state *st)
+{
+	st->waker = 0;
+	st->dead = 0;
+	st->flags |= ST_WAITING;
+}
+
+/* Its first part was counted as a wait that nobody ended: the whole will be one. */
+__weak __noinline int futex_take_back(struct task_state *st, struct live_futex *fx)
+{
+	struct live_edge_key key = {};
+	u64 *n;
+	u32 b;
+
+	if (!st || !fx)
+		return 0;
+	b = hist_slot(st->fx_before);
+	__sync_fetch_and_add(&fx->waits, -1);
+	if (st->fx_blocked)
+		__sync_fetch_and_add(&fx->blocked, -1);
+	__sync_fetch_and_add(&fx->wait_ns, -st->fx_before);
+	if (b < HIST_BUCKETS)
+		__sync_fetch_and_add(&fx->hist[b], -1);
+	st->futex_wait_ns -= st->fx_before;
+	key.addr = st->fx_addr;
+	key.space = st->space;
+	key.waiter = st->tid;
+	n = bpf_map_lookup_elem(&edges, &key);
+	if (n && *n > 1)
+		__sync_fetch_and_add(n, -1);
+	else if (n)
+		bpf_map_delete_elem(&edges, &key);
+	return 0;
 }
 
 static __always_inline void copy_regs(struct live_regs *to, struct pt_regs *regs)
@@ -276,10 +316,10 @@ __weak __noinline int futex_waited(struct task_state *st, struct live_futex *fx,
 	raise_max(&fx->wait_max, wait_ns);
 	hist_count_shared(fx->hist, wait_ns);
 	st->futex_wait_ns += wait_ns;
-	if (st->flags & ST_JOIN)
+	if (st->dead)
 		fx->flags |= FUTEX_IS_JOIN;
 	edge_add(st);
-	if ((st->flags & ST_JOIN) && !(st->flags & ST_CALIB))
+	if (st->dead && !(st->flags & ST_CALIB))
 		join_event(st, now);
 	if (cfg.stacks && (how & WAIT_SAMPLE))
 		stack_sample(st, fx, wait_ns, now);
@@ -340,17 +380,19 @@ __weak __noinline int futex_return(struct task_state *st, s64 ret, u64 dur, u64 
 {
 	struct live_futex_key key = {};
 	struct user_waitv one = {};
+	bool again = st && st->flags & ST_RESTART, slept;
 	struct live_futex *fx;
 
 	if (!st)
 		return 0;
 	key.space = st->space;
-	st->flags &= ~ST_WAITING;
+	st->flags &= ~(ST_WAITING | ST_RESTART);
 	if (st->flags & ST_CALIB)
 		key.space = ~0U;
-	else
+	else if (!again)
 		futex_op_count(st, ret);
-	st->futex_calls++;
+	if (!again)
+		st->futex_calls++;
 	if (st->fx_op == LIVE_FUTEX_WAITV && ret > 0 && ret < 128 &&
 	    !bpf_probe_read_user(&one, sizeof(one), (void *)(st->arg + ret * sizeof(one))))
 		st->fx_addr = one.uaddr;
@@ -374,6 +416,12 @@ __weak __noinline int futex_return(struct task_state *st, s64 ret, u64 dur, u64 
 		futex_woke(st, fx, ret, now);
 		return 0;
 	}
+	slept = st->voluntary != st->enter_voluntary;
+	if (again) {
+		futex_take_back(st, fx);
+		dur += st->fx_before;
+		slept |= st->fx_blocked;
+	}
 	if (ret == -EAGAIN) {
 		__sync_fetch_and_add(&fx->eagain, 1);
 		return 0;
@@ -385,8 +433,12 @@ __weak __noinline int futex_return(struct task_state *st, s64 ret, u64 dur, u64 
 		st->waker = 0;
 	if (ret == -ETIMEDOUT)
 		__sync_fetch_and_add(&fx->timeouts, 1);
-	futex_waited(st, fx, dur,
-		     WAIT_SAMPLE | (st->voluntary != st->enter_voluntary ? WAIT_BLOCKED : 0), now);
+	if (ret == -ERESTART_RESTARTBLOCK) {
+		st->fx_before = dur;
+		st->fx_blocked = slept;
+		st->flags |= ST_RESTART;
+	}
+	futex_waited(st, fx, dur, WAIT_SAMPLE | (slept ? WAIT_BLOCKED : 0), now);
 	return 0;
 }
 

@@ -202,6 +202,31 @@ __weak __noinline int end_find(struct task_state *st, u32 fd, bool write)
 	return 0;
 }
 
+static __always_inline bool pipe_is_empty(struct file *file)
+{
+	struct pipe_inode_info *pipe = BPF_CORE_READ(file, private_data);
+
+	return BPF_CORE_READ(pipe, head) == BPF_CORE_READ(pipe, tail);
+}
+
+/*
+ * Wait mode: the end that a call has blocked on. One that moves from end to end
+ * waits for its input while that is empty, and then for room in its output.
+ */
+static __always_inline void end_waited_for(struct end_ref *ref, struct task_struct *task, u8 class,
+					   struct pt_regs *regs)
+{
+	struct file *file = fd_file_probed(task, regs->di);
+	u32 out = class == CALL_SPLICE ? regs->dx : regs->si;
+
+	end_resolve(ref, file, class == CALL_WRITE || class == CALL_SENDFILE);
+	if (class != CALL_SPLICE && class != CALL_TEE)
+		return;
+	if (ref->kind == END_SOCKET || (ref->kind == END_PIPE && pipe_is_empty(file)))
+		return;
+	end_resolve(ref, fd_file_probed(task, out), true);
+}
+
 /* Notes the ends that a call works on. */
 static __always_inline void pipe_note(struct task_state *st, u8 class, struct pt_regs *regs)
 {

@@ -33,7 +33,7 @@ struct live_self self __weak = {};	/* by learn_self, once loaded */
 #define ST_AFTER_CLONE	64	/* a creator whose next rt_sigprocmask is on the way */
 #define ST_PREP		128	/* a creator that mapped a stack */
 #define ST_BLOCKED	256	/* off the CPU to wait, not preempted */
-#define ST_JOIN		512	/* its futex wait was ended by a thread's exit */
+#define ST_RESTART	512	/* its futex wait was broken off, and may go on in restart_syscall */
 #define ST_PATH		1024	/* this call touches a path of -P */
 #define ST_WAITING	2048	/* in a futex wait */
 #define ST_MUTED	4096	/* followed, but a filter leaves it out for now */
@@ -59,9 +59,13 @@ struct task_state {
 	/* futex */
 	u64 fx_addr;
 	u32 fx_val;
-	u8 fx_op, fx_kind, fx_shared, fx_pad;
+	u8 fx_op, fx_kind, fx_shared, fx_blocked;
 	u32 waker, dead;	/* who ended the wait; the thread whose exit did */
-	u32 woke, fx_pad2;	/* traced waiters that this call has woken */
+	u32 woke;		/* traced waiters that this call has woken */
+	u32 early_waker, early_dead;	/* as above, by who woke it on its way to sleep */
+	u32 fx_pad2;
+	u64 early_ns;
+	u64 fx_before;		/* ns of a wait before it was broken off; .fx_blocked: it slept */
 	/* pipe ends of this call */
 	struct end_ref in, out;
 	u64 futex_at_end;	/* futex_calls when it last moved a chunk */
@@ -110,6 +114,14 @@ static __always_inline void raise_max(u64 *max, u64 v)
 {
 	if (v > *max)
 		*max = v;
+}
+
+/* When a thread that is off the CPU could have run: since it left it, was woken, or not yet. */
+static __always_inline u64 woken_since(const struct task_state *st, u64 now)
+{
+	if (!(st->flags & ST_BLOCKED))
+		return st->out_ns;
+	return st->wake_ns > st->out_ns && st->wake_ns < now ? st->wake_ns : now;
 }
 
 /* The thread's id in the tracer's pid namespace; 0: it has none there. */

@@ -52,6 +52,7 @@ enum live_class {
 	CALL_MASK,	/* rt_sigprocmask: both sides of a clone */
 	CALL_SETUP,	/* rseq, set_robust_list: a thread before its routine */
 	CALL_EXIT,	/* exit */
+	CALL_RESTART,	/* restart_syscall: the rest of a wait that a signal broke off */
 	CALL_CLASSES
 };
 #define CALL_OFF	0x80	/* not asked for: -e */

@@ -11,7 +11,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
 from harness import (PIPE, SLOW, TRACER, Attach, Failure, between, bpf_held, calls, check,
-                     descendants, edges, equal, finish, keys, lock_at, lossless, main, near, run,
+                     descendants, edges, equal, finish, keys, kill, lock_at, lossless, main, near, run,
                      start, start_work, test, wait_for, wait_gone, workload)
 
 
@@ -115,6 +115,19 @@ def wait_mode_sees_waits_that_block():
     got = edges(l)
     near(got.get((said["b_tid"], said["a_tid"]), 0), said["a_nvcsw"], 0.001, "a woken by b", 4)
     near(got.get((said["a_tid"], said["b_tid"]), 0), said["b_nvcsw"], 0.001, "b woken by a", 4)
+
+
+@test
+def a_thread_that_runs_all_the_time_was_on_the_cpu():
+    spin = "import os\nos.sched_setaffinity(0, [0])\nwhile True: pass"
+    for mode in ("wait", "exact"):
+        w = start([sys.executable, "-c", spin])
+        os.sched_setscheduler(w.pid, os.SCHED_FIFO, os.sched_param(1))
+        time.sleep(0.2)
+        s = Attach("--mode", mode, "-d", "0.4", str(w.pid), wait=False).end().json
+        kill(w)
+        between(s["sched"]["oncpu_ns"] + s["sched"]["runnable_ns"], s["duration_ns"] * 0.97,
+                s["duration_ns"] * 1.03, f"{mode}: all of the time accounted for")
 
 
 @test

@@ -138,6 +138,21 @@ def timeouts_are_waits_without_a_waker():
 
 
 @test
+def a_wait_that_was_stopped_and_continued_is_one_wait():
+    n = 3
+    r = trace_work("futex_stopped", n)
+    s, said = r.json, r.said
+    l = lock_at(s, said["addr"])
+    equal((l["waits"], l["timeouts"], l["wakes"]), (1, 0, 1), "waits, timeouts, wakes")
+    equal(edges(l), {(said["m_tid"], said["w_tid"]): 1}, "who woke whom")
+    # Not the pauses in which the process was stopped.
+    between(l["wait_ns"]["total"], (n + 0.9) * said["pause_ns"],
+            said["waited_ns"] - n * said["pause_ns"] * 0.5, "wait_ns.total")
+    between(l["wait_ns"]["p99"], l["wait_ns"]["total"] * 0.8, l["wait_ns"]["total"] * 1.2, "p99")
+    check(call(s, "restart_syscall")["calls"] >= n, "the rest of the wait, as strace shows it")
+
+
+@test
 def interrupted_waits_are_waits():
     r = trace_work("signal_storm", 1009)
     s = r.json

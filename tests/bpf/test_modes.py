@@ -6,8 +6,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (TRACER, between, calls, check, edges, equal, lock_at, main, near, pipe_of,
-                     run, test, trace_work)
+from harness import (TRACER, between, calls, check, edges, equal, keys, lock_at, main, near,
+                     pipe_of, run, test, trace, trace_work)
 
 WAIT = ["--mode", "wait"]
 
@@ -76,6 +76,62 @@ def wait_mode_says_that_it_counts_no_calls():
     equal(s["mode"], "wait", "mode")
     got = calls(s).get("getppid", 0)
     check(got in (0, 10007), f"a part of the calls is worse than none: {got}")
+
+
+SPLICE = """
+import os, signal, sys, threading, time
+signal.alarm(20)
+ar, aw = os.pipe()
+br, bw = os.pipe()
+os.write(aw, b"a" * 4096)
+os.write(bw, b"b" * 65536)
+def drain():
+    time.sleep(0.3)
+    os.read(br, 65536)
+t = threading.Thread(target=drain)
+t.start()
+moved = os.splice(ar, bw, 4096)
+t.join()
+f = os.open(sys.executable, os.O_RDONLY)
+os.write(bw, b"b" * 61440)
+t = threading.Thread(target=drain)
+t.start()
+moved += os.sendfile(bw, f, 0, 4096)
+t.join()
+def fill():
+    time.sleep(0.3)
+    os.write(aw, b"a" * 4096)
+t = threading.Thread(target=fill)
+t.start()
+moved += os.splice(ar, bw, 4096)
+t.join()
+print(f"moved={moved} a={os.fstat(ar).st_ino} b={os.fstat(br).st_ino}")
+"""
+
+
+@test
+def the_end_that_a_move_between_pipes_waits_for():
+    r = trace([sys.executable, "-c", SPLICE], *WAIT)
+    said = keys(r.out)
+    equal(said["moved"], 3 * 4096, "bytes moved")
+    # Only the sides that blocked are seen.
+    ends = {p["inode"]: p for p in r.json["pipes"]}
+    full, empty = ends[said["b"]], ends[said["a"]]
+    between(full["writer_blocked_ns"], 0.5e9, 0.9e9, "splice and sendfile to a full pipe")
+    between(empty["reader_blocked_ns"], 0.25e9, 0.5e9, "splice from an empty pipe")
+    equal((full["reader_blocked_ns"], empty["writer_blocked_ns"]), (0, 0), "the other ends")
+
+
+@test
+def a_stopped_wait_keeps_its_lock_and_waker():
+    n = 3
+    r = trace_work("futex_stopped", n, opts=WAIT)
+    said = r.said
+    l = lock_at(r.json, said["addr"])
+    equal(l["waits"], n + 1, "times that the wait blocked")
+    equal(edges(l).get((said["m_tid"], said["w_tid"])), 1, "who woke it at last")
+    between(l["wait_ns"]["total"], (n + 0.9) * said["pause_ns"],
+            said["waited_ns"] - n * said["pause_ns"] * 0.5, "wait_ns.total")
 
 
 @test

@@ -37,6 +37,7 @@ static const struct { const char *name; uint8_t class; } class_rows[] = {
 	{ "set_robust_list",	CALL_SETUP | CALL_ON_WAY },
 	{ "exit",		CALL_EXIT | CALL_ON_WAY },
 	{ "exit_group",		CALL_EXIT },
+	{ "restart_syscall",	CALL_RESTART },
 };
 
 void live_classes(uint8_t class[LIVE_NR_CALLS], uint8_t paths[LIVE_NR_CALLS],

@@ -58,7 +58,8 @@ void live_still(struct live *l, const struct live_alive *e)
 	live_thread_event(l, t);
 	if ((t->flags & THREAD_CALIB) || !(t->flags & THREAD_IN_CALL) || !t->call_addr || !l->sym)
 		return;
-	if (live_snapshot(l, t->space, (pid_t)t->tgid))
+	/* Where all places are taken, reading thousands more would only hold the end up. */
+	if (l->nsample >= LIVE_SAMPLES || live_snapshot(l, t->space, (pid_t)t->tgid))
 		return;
 	sample.bytes = (uint32_t)read_stack((pid_t)t->tgid, e->regs.sp, sample.stack);
 	if (!sample.bytes || !sleeps_there(e))
