@@ -294,7 +294,8 @@ static __always_inline struct task_state *take_leader(struct task_struct *leader
 /* On the CPU or waiting for one. A switch meanwhile knows better, and sets both anew. */
 static __always_inline void note_on_cpu(struct task_state *st, struct task_struct *task, u64 now)
 {
-	if (!task->on_cpu) {
+	/* With one CPU only, it is the tracer who runs. */
+	if (!bpf_core_field_exists(task->on_cpu) || !task->on_cpu) {
 		st->out_ns = now;
 		return;
 	}

@@ -33,7 +33,7 @@ struct live_self self __weak = {};	/* by learn_self, once loaded */
 #define ST_AFTER_CLONE	64	/* a creator whose next rt_sigprocmask is on the way */
 #define ST_PREP		128	/* a creator that mapped a stack */
 #define ST_BLOCKED	256	/* off the CPU to wait, not preempted */
-#define ST_RESTART	512	/* its futex wait was broken off, and may go on in restart_syscall */
+#define ST_RESTART	512	/* its futex wait may go on in restart_syscall */
 #define ST_PATH		1024	/* this call touches a path of -P */
 #define ST_WAITING	2048	/* in a futex wait */
 #define ST_MUTED	4096	/* followed, but a filter leaves it out for now */

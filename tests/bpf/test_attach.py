@@ -11,8 +11,8 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
 from harness import (PIPE, SLOW, TRACER, Attach, Failure, between, bpf_held, calls, check,
-                     descendants, edges, equal, finish, keys, kill, lock_at, lossless, main, near, run,
-                     start, start_work, test, wait_for, wait_gone, workload)
+                     descendants, edges, equal, finish, keys, kill, lock_at, lossless, main, near,
+                     run, start, start_work, test, wait_for, wait_gone, workload)
 
 
 def line(p, what="a line of the workload"):
