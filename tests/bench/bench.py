@@ -89,7 +89,7 @@ def one_cpu(b, names, kind, figures, size=None):
 @row("pingpong", "two-thread futex ping-pong with waiter and waker; per round trip")
 def pingpong(b):
     who = OURS + b.peers(*PEERS)
-    rounds = b.compare(who, "pingpong")
+    rounds = b.compare(who, "pingpong", rounds=15)
     lines = table_of(rounds, who) + over_lines(rounds, FLOOR, ratios=True)
     aim(lines, "exact", "ratio", 1.25, floor=FLOOR["exact"])
     aim(lines, "wait", "ratio", 1.25, floor=FLOOR["wait"])
@@ -99,7 +99,7 @@ def pingpong(b):
 @row("threads", "20,000 × create and join, full accounting; per thread")
 def threads(b):
     who = OURS + b.peers(*PEERS)
-    rounds = b.compare(who, "threads", ms=300)
+    rounds = b.compare(who, "threads", ms=300, rounds=13)
     lines = table_of(rounds, who) + over_lines(rounds, FLOOR, ratios=True)
     aim(lines, "exact", "ratio", 1.20, floor=FLOOR["exact"])
     storm = [os.path.join(b.build, "tests", "workloads", "thread_storm"), "20000"]

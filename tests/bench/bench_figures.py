@@ -63,6 +63,8 @@ class Line:
 
 def figure(v, unit):
     if unit == "x":
+        if 0 < abs(v) < 0.005:
+            return f"{v:.1g} ×"	# a miss by 0.00 × would be none
         return f"{v:.2f} ×" if abs(v) < 20 else f"{v:.0f} ×"
     if unit == "share":
         return f"1/{1 / v:.0f}" if v > 0 else "0"

@@ -107,11 +107,11 @@ class Bench:
     def turns(self, contenders, measure, rounds):
         return take_turns(contenders, measure, self.rounds(rounds), SLOW, self.few, self.lost)
 
-    def compare(self, contenders, kind, ms=150, rounds=9, size=None, cpu=None):
+    def compare(self, contenders, kind, ms=150, rounds=11, size=None, cpu=None):
         """Rounds of the workload under each contender."""
         return self.turns(contenders, lambda who: self.ops(who, kind, ms, size, cpu), rounds)
 
-    def beside(self, contenders, kind, cpu=1, ms=100, rounds=9):
+    def beside(self, contenders, kind, cpu=1, ms=100, rounds=13):
         """Rounds of the workload untraced, while a contender traces another process."""
         def measure(who):
             if who == "bare":

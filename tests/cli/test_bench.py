@@ -123,7 +123,10 @@ def spreads():
     s = fig.Spread([5, 1, 4, 2, 3])
     equal((s.n, s.min, s.q1, s.median, s.q3), (5, 1, 2, 3, 4), "of five")
     equal(fig.Spread([1, 2]).median, 1.5, "of two")
-    equal(fig.figure(1 / 209, "share"), "1/209", "a share")
+    for v, unit, want in ((1 / 209, "share", "1/209"), (0.0032, "x", "0.003 ×"),
+                          (0.0, "x", "0.00 ×"), (1.25, "x", "1.25 ×"), (26.4, "x", "26 ×"),
+                          (-50.94, "ns", "-50.9 ns")):
+        equal(fig.figure(v, unit), want, f"{v} {unit}")
 
 
 @test
