@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Machines that lack something, and limits: a clear message or a right result, nothing else."""
+import json
 import os
 import re
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (BUILD, ROOT, SANITIZED, TRACER, Skip, calls, check, contains, equal,
-                     load_json, main, need, run, scratch, test, trace, trace_work, workload)
+from harness import (BUILD, DEVNULL, ROOT, SANITIZED, TRACER, Skip, calls, check, contains, equal,
+                     load_json, main, need, run, scratch, start, test, trace, trace_work,
+                     workload)
 
 
 def hidden(path, argv):
@@ -139,6 +142,63 @@ def installed_and_taken_away():
         run([*make, "uninstall"], timeout=60).ok()
         left = [os.path.join(p, f) for p, _, files in os.walk(d) for f in files]
         equal(left, [], "files left by uninstall")
+
+
+def installed_without_names(d):
+    """The tool as it is installed, in d, but without tracer-sym; and where that would be."""
+    os.chmod(d, 0o755)
+    os.makedirs(f"{d}/bin")
+    shutil.copy(TRACER, f"{d}/bin/tracer")
+    shutil.copytree(f"{os.path.dirname(TRACER)}/libexec", f"{d}/libexec/tracer")
+    os.unlink(f"{d}/libexec/tracer/tracer-sym")
+    return f"{d}/bin/tracer", f"{d}/libexec/tracer/tracer-sym"
+
+
+def addresses_alone(tool, where, said):
+    """A trace has all but the names, and tells once what it lacks."""
+    d = os.path.dirname(os.path.dirname(tool))
+    r = run([tool, "run", "--stacks", "--start-routine", "--json", "-o", f"{d}/s", "--",
+             workload("mutex_contend"), "3", "211", "100000"]).ok()
+    s = load_json(f"{d}/s")
+    check_summary(s)
+    equal([line for line in r.err.splitlines() if where in line][1:], [], "more than one warning")
+    contains(r.err, where, "the warning names the file")
+    contains(r.err, said, "and what is missing")
+    locks = [l for l in s["locks"] if int(l["addr"], 16) == r.said["addr"]]
+    equal(len(locks), 1, "the lock, by its address")
+    check(locks[0]["waits"] and locks[0]["symbol"] is None, f"waits and no symbol: {locks[0]}")
+    check(s["loss"]["stacks"], "stacks that could not be unwound are not in the ledger")
+    equal(s["threads"]["created"], 3, "threads")
+    routines = s["threads"]["routines"]["by_routine"]
+    equal([(x["symbol"], x["threads"]) for x in routines], [(None, 3)], "routines")
+    r = run([tool, "run", "-q", "--stacks", "--", workload("mutex_contend"), "3", "101",
+             "100000"]).ok()
+    check(where not in r.err, f"a note in spite of --quiet: {r.err}")
+
+
+@test
+def no_tracer_sym():
+    with scratch() as d:
+        tool, where = installed_without_names(d)
+        addresses_alone(tool, where, "without names")
+        w = start([workload("mutex_contend"), "3", "4001", "300000"], stdout=DEVNULL)
+        r = run([tool, "attach", "--json", "-d", "300ms", str(w.pid)], timeout=20).ok()
+        check(any(l["waits"] for l in json.loads(r.out)["locks"]), "the lock's waits")
+        contains(r.err, where, "the warning of attach")
+
+
+@test
+def a_tracer_sym_that_dies():
+    """At once, and at its first request; what cannot be executed is as good as dead."""
+    for text in ("#!/bin/sh\nexit 1\n",
+                 "#!/bin/sh\n/usr/bin/head -c 100 <&3 >/dev/null\nkill -9 $$\n",
+                 "no program\n"):
+        with scratch() as d:
+            tool, where = installed_without_names(d)
+            with open(where, "w", encoding="ascii") as f:
+                f.write(text)
+            os.chmod(where, 0o755)
+            addresses_alone(tool, where, "missing")
 
 
 @test

@@ -104,6 +104,7 @@ static void test_child_dies(void **state)
 	struct sym_frame f[64];
 	struct sym_stats st;
 	struct target t;
+	struct err e = { 0 };
 	pid_t child;
 
 	(void)state;
@@ -112,12 +113,15 @@ static void test_child_dies(void **state)
 	assert_true(unwind(s, 1, &t, f) > 5);
 	child = child_of_ours();
 	assert_true(child > 0);
+	assert_int_equal(sym_trouble(s, &e), 0);
 	kill(child, SIGKILL);
 	t.regs.ax++;
 	assert_int_equal(unwind(s, 1, &t, f), -EIO);
 	sym_stats(s, &st);
 	assert_int_equal(st.failed, 1);
 	assert_int_equal(st.restarts, 1);
+	assert_int_equal(sym_trouble(s, &e), -EIO);
+	assert_non_null(strstr(e.msg, "/tracer-sym ended"));
 	/* Anew, with all files although the process is gone. */
 	assert_true(unwind(s, 1, &t, f) > 5);
 	expect_data(s, 1, t.lock, "lock_in_bss");
@@ -162,6 +166,20 @@ static bool nobody_is_mapped(void)
 	return n > 65534;
 }
 
+static int oom_score_adj(pid_t pid)
+{
+	char path[64];
+	int value = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%d", &value), 1);
+	fclose(f);
+	return value;
+}
+
 static void test_child_is_unprivileged(void **state)
 {
 	struct sym *s = new_sym();
@@ -188,6 +206,7 @@ static void test_child_is_unprivileged(void **state)
 		assert_int_equal(atoi(text), 0);
 	}
 	assert_int_not_equal(getsid(child), getsid(0));
+	assert_int_equal(oom_score_adj(child), 1000);
 	sym_free(s);
 	/* Reaped, not left behind. */
 	assert_int_equal(kill(child, 0), -1);
@@ -331,15 +350,101 @@ static void test_hostile_files(void **state)
 	assert_true(answered > 30);
 }
 
+/* What is known without it is known; the rest is said to be missing. */
 static void test_no_child_program(void **state)
 {
 	struct sym_opts o = { .libexec_dir = "/nonexistent" };
 	struct err e = { 0 };
+	struct sym *s = sym_new(&o, &e);
+	struct sym_frame f[64];
+	struct sym_stats st;
+	struct sym_name name;
+	struct target t;
 
 	(void)state;
-	assert_null(sym_new(&o, &e));
-	assert_int_equal(e.code, ENOENT);
-	assert_non_null(strstr(e.msg, "/nonexistent/tracer-sym"));
+	assert_non_null(s);
+	sample(s, &t, "pie", "bss", 1);
+	assert_int_equal(sym_trouble(s, &e), -ENOENT);
+	assert_non_null(strstr(e.msg, "cannot run /nonexistent/tracer-sym: "));
+	assert_int_equal(unwind(s, 1, &t, f), -EIO);
+	assert_int_equal(sym_data(s, 1, t.lock, &name), -EIO);
+	assert_int_equal(child_of_ours(), 0);
+	sym_stats(s, &st);
+	assert_int_equal(st.failed, 2);
+	assert_int_equal(st.restarts, 0);
+	sym_free(s);
+}
+
+/* Answers that take long, each for itself within its time. */
+static void test_patience(void **state)
+{
+	struct sym_opts o = { .libexec_dir = libexec, .patience_ms = 1 };
+	struct err e = { 0 };
+	struct sym *s = sym_new(&o, &e);
+	struct sym_frame f[64];
+	struct sym_stats st;
+	struct target t;
+	int n;
+
+	(void)state;
+	assert_non_null(s);
+	sample(s, &t, "pie", "bss", 1);
+	/* Until the first stack is unwound the child has to start and to read files. */
+	n = unwind(s, 1, &t, f);
+	assert_true(n > 0);
+	t.regs.ax++;
+	assert_int_equal(unwind(s, 1, &t, f), -EIO);
+	assert_int_equal(sym_trouble(s, &e), -EIO);
+	/* What was answered before is still known. */
+	t.regs.ax--;
+	assert_int_equal(unwind(s, 1, &t, f), n);
+	sym_stats(s, &st);
+	assert_true(st.failed >= 1);
+	assert_int_equal(st.restarts, 0);
+	sym_free(s);
+}
+
+#define MANY 60000
+
+/* Pages of code, each a mapping of its own, as many as a process may have. */
+static pid_t many_mappings(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, MANY * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	assert_true(p != MAP_FAILED);
+	for (size_t i = 0; i < MANY; i += 2)
+		assert_int_equal(mprotect(p + i * page, page, PROT_READ | PROT_EXEC), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	munmap(p, MANY * page);
+	return pid;
+}
+
+/* Each fork of such a process is a space of its own. */
+static void test_mappings_are_bounded(void **state)
+{
+	struct sym *s = new_sym();
+	pid_t pid = many_mappings();
+	uint32_t space;
+	int rc = 0;
+
+	(void)state;
+	assert_true(pid > 0);
+	for (space = 1; space < 60 && !rc; space++)
+		rc = sym_snapshot(s, space, pid);
+	assert_int_equal(rc, -ENOSPC);
+	assert_true(space > 20);
+	/* Those that are known stay so. */
+	assert_int_equal(sym_snapshot(s, 1, pid), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	sym_free(s);
 }
 
 int main(void)
@@ -353,6 +458,8 @@ int main(void)
 		cmocka_unit_test(test_few_descriptors),
 		cmocka_unit_test(test_hostile_files),
 		cmocka_unit_test(test_no_child_program),
+		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_mappings_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -93,6 +93,17 @@ int session_init(struct session *s, const struct live_opts *opts, int default_fd
 	return 0;
 }
 
+/* A trace without names is worth more than none. */
+static void warn_of_names(struct session *s)
+{
+	struct err why = {};
+
+	if (s->warned || !live_trouble(s->live, &why))
+		return;
+	s->warned = true;
+	session_note(s, "%s", why.msg);
+}
+
 int session_open(struct session *s, bool targets_only, struct err *err)
 {
 	const struct live_opts *o = s->opts;
@@ -117,7 +128,10 @@ int session_open(struct session *s, bool targets_only, struct err *err)
 	/* From here on a closed pipe is an error to be told; the command has its own way. */
 	signal(SIGPIPE, SIG_IGN);
 	s->live = live_open(&setup, err);
-	return s->live ? 0 : -err->code;
+	if (!s->live)
+		return -err->code;
+	warn_of_names(s);
+	return 0;
 }
 
 static int watch_fd(struct session *s, int fd, uint32_t what, struct err *err)
@@ -220,6 +234,7 @@ int session_print(struct session *s, struct summary *sum, struct err *err)
 	sum->npaths = o->paths.n;
 	if (live_summary(s->live, sum, err) || diagnose(sum, err))
 		return -err->code;
+	warn_of_names(s);
 	r = format_of(o)->summary(sum, &opts, &s->out, err);
 	if (!r) {
 		closed = out_stream_close(&s->out, err);

@@ -27,6 +27,7 @@ struct session {
 	sigset_t old_mask;
 	int signal_fd, epoll_fd;
 	int interrupts;		/* ctrl-C so far */
+	bool warned;		/* of names that are missing */
 };
 
 /* What session_wait saw. */

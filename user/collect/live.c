@@ -96,6 +96,11 @@ void live_free(struct live *l)
 	free(l);
 }
 
+int live_trouble(const struct live *l, struct err *why)
+{
+	return sym_trouble(l->sym, why);
+}
+
 int live_target(struct live *l, pid_t pid, bool own, struct err *err)
 {
 	if (own)
@@ -132,16 +137,12 @@ static int find_threads(struct live *l, struct err *err)
 
 long live_start(struct live *l, struct err *err)
 {
-	if (find_threads(l, err))
-		return -err->code;
 	/* Refused without the privilege; then losses are likelier, and shown. */
-	if (!l->started_ns)
-		(void)setpriority(PRIO_PROCESS, 0, CONSUMER_NICE);
-	/* Anew each time: what was traced before was the tracer's own, for measuring. */
+	(void)setpriority(PRIO_PROCESS, 0, CONSUMER_NICE);
 	l->started_ns = clock_mono_ns();
 	l->started_real_ns = clock_real_ns();
 	l->cpu_at_start_ns = clock_process_cpu_ns();
-	return (long)live_threads(l);
+	return find_threads(l, err) ? -err->code : (long)live_threads(l);
 }
 
 uint64_t live_threads(const struct live *l)

@@ -59,8 +59,8 @@ int live_target(struct live *l, pid_t pid, bool own, struct err *err);
  */
 void live_command(struct live *l, const char *command);
 /*
- * Finds the targets' threads; from here on they are traced. Returns their
- * number. Called again after further live_target(), the trace begins anew.
+ * Finds the targets' threads, the tracer's own among them; from here on they
+ * are traced. Returns their number.
  */
 long live_start(struct live *l, struct err *err);
 
@@ -82,5 +82,8 @@ int live_stop(struct live *l, struct err *err);
  * Unwinds and names what was sampled. After live_stop.
  */
 int live_summary(struct live *l, struct summary *s, struct err *err);
+
+/* Why names are missing so far, as a warning in @why; 0: they are not. */
+int live_trouble(const struct live *l, struct err *why);
 
 #endif

@@ -47,12 +47,8 @@ struct sym *sym_new(const struct sym_opts *opts, struct err *err)
 	if (!s)
 		goto fail;
 	snprintf(path, sizeof(path), "%s/tracer-sym", opts->libexec_dir);
-	if (access(path, X_OK)) {
-		err_sys(err, errno, "cannot run %s", path);
-		free(s);
-		return NULL;
-	}
 	symchild_init(&s->child);
+	s->no_child = access(path, X_OK) ? errno : 0;
 	s->opts = *opts;
 	if (!s->opts.drop && !geteuid()) {
 		s->opts.drop = true;
@@ -111,6 +107,18 @@ void sym_free(struct sym *s)
 	buf_release(&s->out);
 	free(s->libexec_dir);
 	free(s);
+}
+
+int sym_trouble(const struct sym *s, struct err *why)
+{
+	if (s->no_child)
+		return err_sys(why, s->no_child, "addresses stay without names and stacks are not "
+			       "unwound: cannot run %s/tracer-sym", s->libexec_dir);
+	if (!s->stats.failed && !s->stats.restarts)
+		return 0;
+	return err_set(why, EIO, "some names and stacks are missing: %s/tracer-sym ended or did "
+		       "not answer in time, asked for %llu of them", s->libexec_dir,
+		       (unsigned long long)s->stats.failed);
 }
 
 void sym_stats(const struct sym *s, struct sym_stats *out)

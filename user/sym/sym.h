@@ -28,6 +28,7 @@ struct sym_opts {
 	bool drop;			/* false: started by root it becomes 65534 */
 	/* Leaves .file and .line unknown: saves some 0.1 s for each large debug file. */
 	bool no_lines;
+	uint32_t patience_ms;		/* for all answers together; 0: SYM_PATIENCE_MS */
 };
 
 /* The x86_64 registers in their DWARF order. */
@@ -72,10 +73,22 @@ struct sym_stats {
 };
 
 /*
+ * Files of the traced program's choice can make each answer take long: so much
+ * is waited in all, half of it for one space, and from then on nothing is asked.
+ */
+#define SYM_PATIENCE_MS 60000
+
+/*
  * A client; the child starts at the first unwinding or naming. Returns NULL
- * with @err filled when memory is short. @opts may go away.
+ * with @err filled when memory is short. @opts may go away. Without a
+ * tracer-sym to run there are no names, and sym_trouble says so.
  */
 struct sym *sym_new(const struct sym_opts *opts, struct err *err);
+/*
+ * Why names are missing, as a warning in @why: -errno when tracer-sym cannot be
+ * run, -EIO when it did not answer so far; 0: none are missing for its sake.
+ */
+int sym_trouble(const struct sym *s, struct err *why);
 /* Ends the child, closes all files and frees all strings. Accepts NULL. */
 void sym_free(struct sym *s);
 
@@ -87,7 +100,8 @@ void sym_free(struct sym *s);
  * looked for outside its mappings, and not within 50 times the CPU time that
  * took the last time. Mappings that went away are still known. Returns 0; -ESRCH when
  * the process is gone (what was known of @space stays), -EACCES or -EPERM when
- * it may not be read, -ENOSPC for a new @space when 4096 are known, -ENOMEM.
+ * it may not be read, -ENOSPC for a new @space when 4096 or a million mappings
+ * are known, -ENOMEM.
  * Does not block on the process, but opens its files.
  */
 int sym_snapshot(struct sym *s, uint32_t space, pid_t pid);

@@ -2,7 +2,7 @@
 /*
  * DESIGN. Everything that the child was told can be told again, so it may die:
  * it is started anew at the next request, RESTARTS_MAX times in all and once
- * for a space that killed it. Files and mappings are sent when a request needs
+ * for a space that killed it. Waiting for it is bounded in all, too. Files and mappings are sent when a request needs
  * them, before it, and are not answered; so there is never more than one
  * answer on its way, and neither side can wait for the other to read.
  */
@@ -10,6 +10,8 @@
 
 #include <errno.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define RESTARTS_MAX 3
 #define SPACE_DEATHS_MAX 2
@@ -22,6 +24,8 @@ static int need_child(struct sym *s)
 
 	if (s->child.pid)
 		return 0;
+	if (s->no_child)
+		return -s->no_child;
 	if (s->stats.restarts > RESTARTS_MAX)
 		return -EIO;
 	for (size_t i = 0; i < s->nfile; i++)
@@ -127,14 +131,25 @@ void sym_bad_answer(struct sym *s, struct symspace *sp)
 	child_failed(s);
 }
 
+static bool out_of_patience(const struct sym *s, const struct symspace *sp)
+{
+	uint64_t ms = s->opts.patience_ms ? s->opts.patience_ms : SYM_PATIENCE_MS;
+
+	return s->waited_ns >= ms * 1000000 || sp->waited_ns >= ms * 500000;
+}
+
 int sym_ask(struct sym *s, struct symspace *sp, const struct sym_request *r,
 	    struct symp_msg *answer)
 {
+	uint64_t begin_ns = clock_mono_ns(), ns;
 	int rc;
 
-	if (sp->deaths >= SPACE_DEATHS_MAX || need_child(s))
+	if (sp->deaths >= SPACE_DEATHS_MAX || out_of_patience(s, sp) || need_child(s))
 		return -EIO;
 	rc = talk(s, sp, r, answer);
+	ns = clock_mono_ns() - begin_ns;
+	s->waited_ns += ns;
+	sp->waited_ns += ns;
 	if (!rc || rc == -ENOMEM)
 		return rc;
 	sym_bad_answer(s, sp);

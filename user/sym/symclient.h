@@ -38,6 +38,7 @@ struct symspace {
 	bool missed;		/* code was looked for outside .map since then */
 	bool sent;		/* .map, to the child that runs now */
 	unsigned int deaths;	/* of the child at a request for this space */
+	uint64_t waited_ns;	/* for answers about this space */
 };
 
 struct sym {
@@ -45,6 +46,7 @@ struct sym {
 	struct sym_opts opts;
 	struct symintern *strings;
 	struct map *spaces;	/* uint32_t → struct symspace */
+	size_t nmap;		/* mappings of all spaces */
 	struct map *file_ids;	/* struct symsnap_key → uint32_t, the newest file */
 	struct symfile *file;
 	size_t nfile, cap_file;
@@ -53,6 +55,8 @@ struct sym {
 	struct symchild child;
 	struct buf out;
 	uint32_t seq;
+	uint64_t waited_ns;	/* for answers */
+	int no_child;		/* errno: there is no tracer-sym to run */
 	bool no_map_files;	/* the kernel does not let us */
 	struct sym_stats stats;
 };

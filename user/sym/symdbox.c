@@ -94,6 +94,18 @@ static int drop_user(uid_t uid, gid_t gid)
 	return 0;
 }
 
+/* A file that is made to need much memory shall cost nobody else's. */
+static void die_first(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "1000", 4) < 0)
+		errno = 0;	/* then it is an ordinary process */
+	close(fd);
+}
+
 /* Debug files by build id are all that is opened here; nothing else can be. */
 static void only_debug_files(void)
 {
@@ -123,6 +135,7 @@ int symd_box(uid_t uid, gid_t gid)
 	syscall(SYS_close_range, SYMD_FD + 1, ~0u, 0);
 	if (chdir("/"))
 		return -errno;
+	die_first();
 	rc = drop_user(uid, gid);
 	if (rc)
 		return rc;

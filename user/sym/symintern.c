@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 struct slot {
 	uint64_t hash;
@@ -11,15 +12,14 @@ struct slot {
 };
 
 struct symintern {
+	uint64_t seed;	/* names are of a traced program's choice */
 	struct slot *slot;
 	size_t cap;	/* a power of two */
 	size_t count, bytes;
 };
 
-static uint64_t hash_bytes(const char *s, size_t n)
+static uint64_t hash_bytes(uint64_t h, const char *s, size_t n)
 {
-	uint64_t h = 0xcbf29ce484222325u;
-
 	for (size_t i = 0; i < n; i++)
 		h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
 	return h ^ h >> 29;
@@ -28,9 +28,13 @@ static uint64_t hash_bytes(const char *s, size_t n)
 struct symintern *symintern_new(void)
 {
 	struct symintern *t = calloc(1, sizeof(*t));
+	const void *random;
 
 	if (!t)
 		return NULL;
+	random = (const void *)getauxval(AT_RANDOM);
+	if (random)
+		memcpy(&t->seed, random, sizeof(t->seed));
 	t->cap = 256;
 	t->slot = calloc(t->cap, sizeof(*t->slot));
 	if (!t->slot) {
@@ -75,7 +79,7 @@ static int grow(struct symintern *t)
 const char *symintern_add(struct symintern *t, const char *s, size_t bytes)
 {
 	size_t n = strnlen(s, bytes), at;
-	uint64_t h = hash_bytes(s, n);
+	uint64_t h = hash_bytes(t->seed, s, n);
 	char *text;
 
 	if (t->count * 4 >= t->cap * 3 && grow(t))

@@ -27,6 +27,7 @@
 #define MAPS_TEXT_MAX ((size_t)64 << 20)
 #define FILES_MAX 65535u
 #define SPACES_MAX 4096	/* some kilobytes each */
+#define MAPS_ALL_MAX ((size_t)1 << 20)	/* of all spaces: a fork has as many as its parent */
 #define DESCRIPTORS_SPARED 64
 /* Reading the mappings of thousands of stacks takes long: at most this part of a CPU. */
 #define READ_PART 50
@@ -69,9 +70,9 @@ static uint32_t add_file(struct sym *s, const struct symsnap_key *key, int fd,
 			 const struct stat *st)
 {
 	struct symfile *f;
-	uint32_t *id = map_put(s->file_ids, key);
+	uint32_t *id = s->nfile < FILES_MAX ? map_put(s->file_ids, key) : NULL;
 
-	if (!id || s->nfile >= FILES_MAX)
+	if (!id)
 		return 0;
 	if (s->nfile == s->cap_file) {
 		size_t cap = s->cap_file ? s->cap_file * 2 : 64;
@@ -383,9 +384,9 @@ int sym_snapshot(struct sym *s, uint32_t space, pid_t pid)
 
 	if (known)
 		sp = *known;
-	if (known && is_fresh(&sp))
+	if (known && (is_fresh(&sp) || s->nmap >= MAPS_ALL_MAX))
 		return 0;
-	if (!known && map_count(s->spaces) >= SPACES_MAX)
+	if (!known && (map_count(s->spaces) >= SPACES_MAX || s->nmap >= MAPS_ALL_MAX))
 		return -ENOSPC;
 	/* On a copy: files that run out make sym_shed_files touch the table. */
 	rc = snapshot(s, &sp, pid);
@@ -396,6 +397,7 @@ int sym_snapshot(struct sym *s, uint32_t space, pid_t pid)
 		free(sp.map);
 		return -ENOMEM;
 	}
+	s->nmap += sp.n - known->n;
 	*known = sp;
 	return 0;
 }
