@@ -425,6 +425,28 @@ static void calls_on_the_way_are_whole(void **state)
 	summary_release(&s);
 }
 
+/* Wait mode knows one stage; a sum of one line would be that line again. */
+static void one_stage_has_no_sum(void **state)
+{
+	struct summary s;
+	struct buf text;
+
+	(void)state;
+	fixture_empty(&s, SUM_WAIT, SUM_THREADS);
+	s.threads.created = 3;
+	fixture_hist(&s.threads.stage[SUM_STAGE_WAKEUP], 3, 5000);
+	s.threads.cost = s.threads.stage[SUM_STAGE_WAKEUP];
+	print(&s, 80, 10, &text);
+	assert_non_null(strstr(text.data, "wakeup  until it is on a CPU\n"));
+	assert_null(strstr(text.data, "  all\n"));
+	buf_release(&text);
+	fixture_hist(&s.threads.stage[SUM_STAGE_START], 3, 500);
+	print(&s, 80, 10, &text);
+	assert_non_null(strstr(text.data, "  all\n"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
 static void a_narrowed_table_says_so(void **state)
 {
 	static const char *const paths[] = { "/etc/hosts", FIXTURE_EVIL };
@@ -545,6 +567,7 @@ int main(void)
 		cmocka_unit_test(edges_of_a_lock_are_capped),
 		cmocka_unit_test(a_long_command_line_is_cut),
 		cmocka_unit_test(calls_on_the_way_are_whole),
+		cmocka_unit_test(one_stage_has_no_sum),
 		cmocka_unit_test(a_narrowed_table_says_so),
 		cmocka_unit_test(the_ledger_is_printed_when_it_is_not_empty),
 		cmocka_unit_test(calls_are_sorted_as_asked),
