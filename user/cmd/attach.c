@@ -41,8 +41,33 @@ static int nobody_there(pid_t pid, struct err *err)
 	return -EPERM;
 }
 
-/* A short-lived child that is traced beside the targets tells what tracing adds. */
-static int measure(struct session *s, struct err *err)
+/*
+ * A child that is traced beside the targets tells what tracing adds: it has
+ * measured bare costs while the programs were loaded, and measures again once
+ * the targets are traced, who need not wait for it.
+ */
+static int start(struct session *s, const struct launch *child, struct err *err)
+{
+	const struct live_opts *o = s->opts;
+	size_t i;
+	long n;
+
+	if (live_target(s->live, child->pid, true, err))
+		return -err->code;
+	for (i = 0; i < o->pids.n; i++)
+		if (live_target(s->live, o->pids.pid[i], false, err))
+			return -err->code;
+	n = live_start(s->live, err);
+	if (n < 0)
+		return (int)n;
+	n--;	/* the child */
+	if (n < 1 && o->pids.n)
+		return nobody_there(o->pids.pid[0], err);
+	session_note(s, "tracing %ld thread%s; ctrl-C detaches and prints", n, n == 1 ? "" : "s");
+	return 0;
+}
+
+static int begin(struct session *s, struct err *err)
 {
 	struct launch_opts lo = { .argv = NULL };
 	struct launch child;
@@ -52,9 +77,9 @@ static int measure(struct session *s, struct err *err)
 		return -err->code;
 	r = session_open(s, s->opts->pids.n > 0, err);
 	if (!r)
-		r = live_target(s->live, child.pid, true, err);
-	if (!r && live_start(s->live, err) < 0)
-		r = -err->code;
+		r = session_watch(s, -1, err);
+	if (!r)
+		r = start(s, &child, err);
 	if (!r)
 		r = launch_measure(&child, err);
 	if (!r)
@@ -62,21 +87,6 @@ static int measure(struct session *s, struct err *err)
 	launch_release(&child);
 	waitpid(child.pid, NULL, 0);
 	return r;
-}
-
-static int start(struct session *s, struct err *err)
-{
-	const struct live_opts *o = s->opts;
-	size_t i;
-	long n;
-
-	for (i = 0; i < o->pids.n; i++)
-		if (live_target(s->live, o->pids.pid[i], false, err))
-			return -err->code;
-	n = live_start(s->live, err);
-	if (n < 0)
-		return (int)n;
-	return !n && o->pids.n ? nobody_there(o->pids.pid[0], err) : 0;
 }
 
 static int follow(struct session *s, struct err *err)
@@ -105,12 +115,8 @@ static int attach(struct session *s, struct err *err)
 	struct summary sum;
 	int r;
 
-	if (check_pids(s->opts, err) || measure(s, err) || session_watch(s, -1, err) ||
-	    start(s, err))
+	if (check_pids(s->opts, err) || begin(s, err))
 		return -err->code;
-	session_note(s, "tracing %llu thread%s; ctrl-C detaches and prints",
-		     (unsigned long long)live_threads(s->live),
-		     live_threads(s->live) == 1 ? "" : "s");
 	r = follow(s, err);
 	if (r)
 		return r;

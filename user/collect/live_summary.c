@@ -61,10 +61,13 @@ static void fill_overhead(const struct live *l, struct summary *s)
 	o->measured = true;
 	o->bare_call_ns = l->bare.call_ns;
 	cost_added(&l->bare, &l->traced, &added);
+	o->ns_per_start_routine = added.routine_ns;
+	/* In wait mode no program runs at a call: what was measured is the machine's noise. */
+	if (l->mode == SUM_WAIT)
+		return;
 	o->ns_per_syscall = added.call_ns;
 	o->ns_per_futex = added.futex_ns;
 	o->ns_per_pipe_chunk = added.chunk_ns;
-	o->ns_per_start_routine = added.routine_ns;
 }
 
 static void fill_loss(const struct live *l, struct summary *s)
