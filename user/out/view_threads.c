@@ -115,7 +115,7 @@ static void print_stages(struct view *v)
 	table_print(v, &(struct table){
 		.col = stage_cols, .ncol = sizeof(stage_cols) / sizeof(*stage_cols),
 		.row = rows, .nrow = n,
-		/* Of one stage, which is all that wait mode sees, the sum is the same line again. */
+		/* Of one stage, all that wait mode sees, the sum would be the same line again. */
 		.total = t->cost.count && n > 1 ? &total : NULL,
 	});
 	v->opts = opts;
