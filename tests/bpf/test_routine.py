@@ -233,6 +233,39 @@ def another_c_library_is_found_when_it_is_mapped():
     between(timed(s), n // 10, n, "timed")
 
 
+# Maps the file of argv[1] as code argv[2] times, then begins a thread.
+MAPPER = """
+import ctypes, os, sys, threading
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + 3 * [ctypes.c_int] + [ctypes.c_long]
+fd = os.open(sys.argv[1], os.O_RDONLY)
+for _ in range(int(sys.argv[2])):
+    assert libc.mmap(None, 4096, 5, 2, fd, 0) not in (None, ctypes.c_void_p(-1).value)
+t = threading.Thread(target=len, args=("",))
+t.start()
+t.join()
+"""
+
+
+def consumer_ns(d, name, n=20000):
+    path = os.path.join(d, name)
+    with open(path, "wb") as f:
+        f.write(b"\x7fELF" + bytes(8192))
+    s = trace([sys.executable, "-c", MAPPER, path, str(n)], *OPTION).json
+    equal(s["threads"]["created"], 1, "threads")
+    return s["overhead"]["consumer_cpu_ns"]
+
+
+@test
+def a_program_that_maps_its_c_library_without_end_costs_no_more():
+    with scratch() as d:
+        os.chmod(d, 0o755)
+        other = min(consumer_ns(d, "other.so") for _ in range(2))
+        library = min(consumer_ns(d, "libc.so.of_mine") for _ in range(2))
+    check(library < 1.5 * other + 30e6, f"{library} ns of CPU time, and {other} by another name")
+
+
 @test
 def tables_name_the_routines():
     r = run([TRACER, "run", *OPTION, "--threads", "--", workload("start_routines"), "6", "4", "0",

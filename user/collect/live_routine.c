@@ -7,15 +7,19 @@
 #include <string.h>
 
 #include "collect/live_state.h"
+#include "collect/seen.h"
 #include "collect/startprobe.h"
 #include "out/perfetto.h"
+
+#define SPACES_SEEN ((size_t)1 << 16)
+#define BEGUN_MAX ((size_t)1 << 18)	/* threads that live, and those whose end was lost */
 
 struct routine_key { uint64_t addr; uint32_t space, pad; };
 struct begun { uint64_t ts; uint32_t routine; };
 
 struct live_routines {
 	struct startprobe *probe;
-	struct map *spaces;		/* number of one whose process was looked at */
+	struct seen *spaces;		/* numbers of those whose process was looked at */
 	struct map *numbers;		/* struct routine_key → uint32_t, 1 + index in .row */
 	struct map *begun;		/* thread id → struct begun */
 	struct routine_key row[LIVE_ROUTINES];
@@ -32,7 +36,7 @@ int live_routine_open(struct live *l, struct bpf_program *prog, struct err *err)
 		return err_sys(err, ENOMEM, "cannot set up the trace");
 	l->routines = q;
 	q->entry_ns = UINT64_MAX;
-	q->spaces = map_new(sizeof(uint32_t), 1);
+	q->spaces = seen_new(sizeof(uint32_t), SPACES_SEEN);
 	q->numbers = map_new(sizeof(struct routine_key), sizeof(uint32_t));
 	q->begun = map_new(sizeof(uint32_t), sizeof(struct begun));
 	if (!q->spaces || !q->numbers || !q->begun)
@@ -54,7 +58,7 @@ void live_routine_free(struct live *l)
 	if (!q)
 		return;
 	startprobe_free(q->probe);
-	map_free(q->spaces);
+	seen_free(q->spaces);
 	map_free(q->numbers);
 	map_free(q->begun);
 	free(q);
@@ -103,6 +107,8 @@ static void began(struct live *l, const struct live_routine *e)
 			l->routines->entry_ns = e->head.ts - e->addr;
 		return;
 	}
+	if (map_count(l->routines->begun) >= BEGUN_MAX)
+		map_clear(l->routines->begun);
 	b = map_put(l->routines->begun, &e->head.tid);
 	if (b)
 		*b = (struct begun){ e->head.ts, number_of(l, e) };
@@ -120,11 +126,10 @@ void live_routine_event(struct live *l, const struct live_head *head)
 	} else if (head->type == EV_EXEC) {
 		live_routine_look(l, (pid_t)exec->tgid);
 	} else if (head->type == EV_BIRTH && !(birth->flags & THREAD_PROCESS) &&
-		   !map_get(l->routines->spaces, &birth->space)) {
+		   seen_first(l->routines->spaces, &birth->space)) {
 		/* By now its libraries are mapped. */
 		live_routine_look(l, (pid_t)birth->tgid);
 		live_snapshot(l, birth->space, (pid_t)birth->tgid);
-		(void)map_put(l->routines->spaces, &birth->space);
 	}
 }
 

@@ -23,12 +23,14 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/map.h"
 #include "collect/cost.h"
+#include "collect/seen.h"
 #include "collect/startcall.h"
 #include "sym/symmaps.h"
 
-#define PROBES 64	/* most places probed */
+#define PROBES 64	/* most places probed, and most files that have some */
+#define FILES_SEEN ((size_t)1 << 16)	/* programs without such a place */
+#define LINES_MAX 32	/* mappings of one process that are opened: it has few C libraries */
 #define MAPS_BYTES_MAX ((size_t)16 << 20)
 
 struct file_key { uint64_t dev, ino; };
@@ -37,7 +39,9 @@ struct startprobe {
 	struct bpf_program *prog;
 	struct bpf_link *link[PROBES];
 	size_t nlink;
-	struct map *files;	/* struct file_key: looked through */
+	struct file_key file[PROBES];	/* probed: never to be probed again */
+	size_t nfile;
+	struct seen *other;	/* struct file_key: looked through, nothing to probe */
 	bool branch;		/* the latest place is a branch */
 };
 
@@ -58,6 +62,16 @@ static int probe(struct startprobe *q, int fd, uint64_t offset, uint64_t cookie)
 	return 0;
 }
 
+static bool is_probed(const struct startprobe *q, const struct file_key *key)
+{
+	size_t i;
+
+	for (i = 0; i < q->nfile; i++)
+		if (q->file[i].dev == key->dev && q->file[i].ino == key->ino)
+			return true;
+	return false;
+}
+
 /* Probes file @fd once. The number of places, 0 when it was seen before; -errno. */
 static int probe_file(struct startprobe *q, int fd)
 {
@@ -69,11 +83,14 @@ static int probe_file(struct startprobe *q, int fd)
 	if (fstat(fd, &st))
 		return -errno;
 	key = (struct file_key){ st.st_dev, st.st_ino };
-	if (map_get(q->files, &key))
+	if (is_probed(q, &key) || !seen_first(q->other, &key))
 		return 0;
-	if (!map_put(q->files, &key))
-		return -ENOMEM;
 	n = startcall_find(fd, at);
+	if (n <= 0)
+		return n;
+	if (q->nfile == PROBES)
+		return -ENOSPC;
+	q->file[q->nfile++] = key;
 	for (i = 0; i < n && !r; i++) {
 		r = probe(q, fd, at[i].offset, at[i].field);
 		q->branch = at[i].branch;
@@ -140,7 +157,8 @@ static bool begins(const char *name, size_t bytes, const char *with)
 	return bytes >= strlen(with) && !memcmp(name, with, strlen(with));
 }
 
-static void look_at_line(struct startprobe *q, int proc, int root, const struct symmaps_line *m)
+/* Whether it was one that is opened. */
+static bool look_at_line(struct startprobe *q, int proc, int root, const struct symmaps_line *m)
 {
 	const char *name = memrchr(m->path, '/', m->path_bytes);
 	char path[4096], link[64];
@@ -148,7 +166,7 @@ static void look_at_line(struct startprobe *q, int proc, int root, const struct 
 	int fd;
 
 	if (!name || m->path_bytes >= sizeof(path))
-		return;
+		return false;
 	name++;
 	bytes = (size_t)(m->path + m->path_bytes - name);
 	symmaps_path(m->path, m->path_bytes, path);
@@ -162,7 +180,10 @@ static void look_at_line(struct startprobe *q, int proc, int root, const struct 
 			 (unsigned long long)m->end);
 		fd = reopen(openat(proc, link, O_PATH | O_CLOEXEC));
 		probe_opened(q, fd >= 0 ? fd : open_in(root, path));
+	} else {
+		return false;
 	}
+	return true;
 }
 
 void startprobe_look(struct startprobe *q, pid_t pid)
@@ -170,7 +191,7 @@ void startprobe_look(struct startprobe *q, pid_t pid)
 	struct symmaps_line m;
 	struct buf maps = BUF_INIT;
 	const char *text, *end;
-	int proc, root, fd, got;
+	int proc, root, fd, got, lines = 0;
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
@@ -183,9 +204,9 @@ void startprobe_look(struct startprobe *q, pid_t pid)
 	if (fd >= 0 && root >= 0 && !io_read_fd(fd, &maps, MAPS_BYTES_MAX)) {
 		text = maps.data;
 		end = maps.data + maps.len;
-		while (text && (got = symmaps_next(&text, end, &m)) >= 0)
+		while (text && lines < LINES_MAX && (got = symmaps_next(&text, end, &m)) >= 0)
 			if (got && (m.prot & SYMMAPS_X) && m.path && m.path[0] == '/')
-				look_at_line(q, proc, root, &m);
+				lines += look_at_line(q, proc, root, &m);
 	}
 	buf_release(&maps);
 	if (fd >= 0)
@@ -274,8 +295,8 @@ struct startprobe *startprobe_new(struct bpf_program *prog, struct err *err)
 	int r;
 
 	if (q)
-		q->files = map_new(sizeof(struct file_key), 1);
-	if (!q || !q->files) {
+		q->other = seen_new(sizeof(struct file_key), FILES_SEEN);
+	if (!q || !q->other) {
 		free(q);
 		err_sys(err, ENOMEM, "cannot set up the trace");
 		return NULL;
@@ -320,6 +341,6 @@ void startprobe_free(struct startprobe *q)
 	if (!q)
 		return;
 	startprobe_detach(q);
-	map_free(q->files);
+	seen_free(q->other);
 	free(q);
 }
