@@ -100,7 +100,7 @@ void symd_lines_free(struct symd_lines *l);
 /*
  * The entry of a perf map that covers @addr, an address of the process; the
  * newest of several. Valid until the next call. The file is read anew when it
- * has grown and knows nothing of @addr.
+ * has grown and knows nothing of @addr, a large one not at once.
  */
 const struct symd_sym *symd_perf_find(struct symd_file *f, uint64_t addr);
 void symd_perf_free(struct symd_perf *p);

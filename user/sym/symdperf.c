@@ -6,7 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define TEXT_MAX ((off_t)256 << 20)
+#define SYMBOLS_MAX ((size_t)2 << 20)
+/* A map that takes longer than this is read anew for a tenth of the time at most. */
+#define CHEAP_NS 2000000
+#define READ_PART 10
 #define WALK_MAX 64
 
 struct symd_perf {
@@ -14,6 +20,7 @@ struct symd_perf {
 	size_t n, cap;
 	char *text;	/* NULL: the caller's */
 	off_t bytes;
+	uint64_t read_ns, cost_ns;	/* CLOCK_MONOTONIC when it was read, and how long */
 };
 
 static bool hex(char **p, char *end, uint64_t *out)
@@ -40,7 +47,7 @@ static void add_line(struct symd_perf *p, char *line, char *end)
 {
 	struct symd_sym s = { .sized = true, .rank = (uint32_t)p->n };
 
-	if (!hex(&line, end, &s.addr) || !hex(&line, end, &s.size) || !s.size || line == end)
+	if (p->n == SYMBOLS_MAX || !hex(&line, end, &s.addr) || !hex(&line, end, &s.size) || !s.size || line == end)
 		return;
 	if (p->n == p->cap) {
 		size_t cap = p->cap ? p->cap * 2 : 1024;
@@ -119,6 +126,7 @@ void symd_perf_free(struct symd_perf *p)
 
 static void read_again(struct symd_file *f, off_t bytes)
 {
+	uint64_t begin_ns = clock_mono_ns();
 	char *text = malloc((size_t)bytes);
 	off_t got = 0;
 	ssize_t n = 1;
@@ -136,6 +144,13 @@ static void read_again(struct symd_file *f, off_t bytes)
 	}
 	f->text->text = text;
 	f->text->bytes = bytes;
+	f->text->read_ns = clock_mono_ns();
+	f->text->cost_ns = f->text->read_ns - begin_ns;
+}
+
+static bool too_early(const struct symd_perf *p)
+{
+	return p->cost_ns > CHEAP_NS && clock_mono_ns() - p->read_ns < p->cost_ns * READ_PART;
 }
 
 const struct symd_sym *symd_perf_find(struct symd_file *f, uint64_t addr)
@@ -145,7 +160,7 @@ const struct symd_sym *symd_perf_find(struct symd_file *f, uint64_t addr)
 
 	if (s || f->fd < 0 || fstat(f->fd, &st) || st.st_size <= 0 || st.st_size > TEXT_MAX)
 		return s;
-	if (f->text && f->text->bytes == st.st_size)
+	if (f->text && (f->text->bytes == st.st_size || too_early(f->text)))
 		return NULL;
 	read_again(f, st.st_size);
 	return f->text ? symd_perf_lookup(f->text, addr) : NULL;
