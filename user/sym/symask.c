@@ -2,9 +2,10 @@
 /*
  * DESIGN. Everything that the child was told can be told again, so it may die:
  * it is started anew at the next request, RESTARTS_MAX times in all and once
- * for a space that killed it. Waiting for it is bounded in all, too. Files and mappings are sent when a request needs
- * them, before it, and are not answered; so there is never more than one
- * answer on its way, and neither side can wait for the other to read.
+ * for a space that killed it. Waiting for it is bounded in all, too. Files and
+ * mappings are sent when a request needs them, before it, and are not answered;
+ * so there is never more than one answer on its way, and neither side can wait
+ * for the other to read.
  */
 #include "sym/symclient.h"
 

@@ -47,7 +47,9 @@ static void add_line(struct symd_perf *p, char *line, char *end)
 {
 	struct symd_sym s = { .sized = true, .rank = (uint32_t)p->n };
 
-	if (p->n == SYMBOLS_MAX || !hex(&line, end, &s.addr) || !hex(&line, end, &s.size) || !s.size || line == end)
+	if (p->n == SYMBOLS_MAX)
+		return;
+	if (!hex(&line, end, &s.addr) || !hex(&line, end, &s.size) || !s.size || line == end)
 		return;
 	if (p->n == p->cap) {
 		size_t cap = p->cap ? p->cap * 2 : 1024;
