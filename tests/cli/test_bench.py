@@ -14,7 +14,7 @@ from harness import (BUILD, ROOT, bpf_held, check, contains, descendants, equal,
 sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
 import bench_figures as fig
 
-BENCH = [sys.executable, os.path.join(ROOT, "tests", "bench", "bench.py"), "--build", BUILD]
+BENCH = [sys.executable, "-B", os.path.join(ROOT, "tests", "bench", "bench.py"), "--build", BUILD]
 
 
 class Script:
