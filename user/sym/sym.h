@@ -101,7 +101,8 @@ void sym_free(struct sym *s);
  * took the last time. Mappings that went away are still known. Returns 0; -ESRCH when
  * the process is gone (what was known of @space stays), -EACCES or -EPERM when
  * it may not be read, -ENOSPC for a new @space when 4096 or a million mappings
- * are known, -ENOMEM.
+ * are known, -EAGAIN for one when snapshots took over half of a CPU lately,
+ * -ENOMEM.
  * Does not block on the process, but opens its files.
  */
 int sym_snapshot(struct sym *s, uint32_t space, pid_t pid);

@@ -31,6 +31,9 @@
 #define DESCRIPTORS_SPARED 64
 /* Reading the mappings of thousands of stacks takes long: at most this part of a CPU. */
 #define READ_PART 50
+/* Of all spaces, new ones too: half of a CPU, and so much at once. */
+#define DEBT_PART 2
+#define DEBT_MAX_NS 500000000
 
 struct symsnap_key {
 	uint32_t major, minor;
@@ -377,9 +380,23 @@ static bool is_fresh(const struct symspace *sp)
 	return !sp->missed && age_ns < SYM_STALE_MS * (uint64_t)1000000;
 }
 
+/*
+ * A program with tens of thousands of mappings that forks and forks must not
+ * keep the caller from its events and signals.
+ */
+static bool in_debt(struct sym *s)
+{
+	uint64_t now_ns = clock_mono_ns(), paid_ns = (now_ns - s->debt_at_ns) / DEBT_PART;
+
+	s->debt_ns -= paid_ns < s->debt_ns ? paid_ns : s->debt_ns;
+	s->debt_at_ns = now_ns;
+	return s->debt_ns > DEBT_MAX_NS;
+}
+
 int sym_snapshot(struct sym *s, uint32_t space, pid_t pid)
 {
 	struct symspace *known = map_get(s->spaces, &space), sp = { .space = space };
+	uint64_t begin_cpu_ns;
 	int rc;
 
 	if (known)
@@ -388,8 +405,12 @@ int sym_snapshot(struct sym *s, uint32_t space, pid_t pid)
 		return 0;
 	if (!known && (map_count(s->spaces) >= SPACES_MAX || s->nmap >= MAPS_ALL_MAX))
 		return -ENOSPC;
+	if (in_debt(s))
+		return known ? 0 : -EAGAIN;
+	begin_cpu_ns = clock_process_cpu_ns();
 	/* On a copy: files that run out make sym_shed_files touch the table. */
 	rc = snapshot(s, &sp, pid);
+	s->debt_ns += clock_process_cpu_ns() - begin_cpu_ns;
 	if (rc)
 		return rc;
 	known = map_put(s->spaces, &space);
