@@ -274,6 +274,8 @@ check-run: all tests docs
 check-long-run: all tests docs
 	@$(PYTHON) tests/run --build $(B) --long
 
+# What is built on the way is told on stderr: stdout may be JSON.
+bench-run: say = @printf '  %-7s %s\n' $(1) $(2) >&2
 bench-run: all $(WORKLOADS) $(BENCHES)
 	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/bench/bench.py --build $(B) \
 		$(addprefix --row ,$(BENCH)) $(BENCHFLAGS)
