@@ -30,7 +30,7 @@ static char *lines(size_t n, size_t *bytes)
 
 static void a_map_that_grows_is_read_anew(void **state)
 {
-	int fd = memfd_create("perf", MFD_CLOEXEC);
+	int fd = memfd_create("perf", MFD_CLOEXEC), i;
 	struct symd_file *f = symd_file_new(fd);
 	const struct symd_sym *s;
 
@@ -42,7 +42,9 @@ static void a_map_that_grows_is_read_anew(void **state)
 	assert_string_equal(s->name, "first");
 	assert_null(symd_perf_find(f, 0x20));
 	append(fd, "20 4 second\n", 12);
-	s = symd_perf_find(f, 0x20);
+	/* At once, unless reading three words took milliseconds. */
+	for (i = 0; i < 1000 && !(s = symd_perf_find(f, 0x20)); i++)
+		usleep(10000);
 	assert_non_null(s);
 	assert_string_equal(s->name, "second");
 	symd_file_free(f);
@@ -52,22 +54,15 @@ static void a_large_one_is_not_read_for_every_address(void **state)
 {
 	int fd = memfd_create("perf", MFD_CLOEXEC), i;
 	struct symd_file *f = symd_file_new(fd);
-	uint64_t ns, first_ns;
 	size_t bytes;
 	char *text = lines(400000, &bytes);
 
 	(void)state;
 	append(fd, text, bytes);
 	free(text);
-	ns = clock_mono_ns();
 	assert_non_null(symd_perf_find(f, 0x1000));
-	first_ns = clock_mono_ns() - ns;
-	ns = clock_mono_ns();
-	for (i = 0; i < 20; i++) {
-		append(fd, "10 4 new\n", 9);
-		(void)symd_perf_find(f, 0x20);
-	}
-	assert_true(clock_mono_ns() - ns < first_ns);
+	append(fd, "10 4 new\n", 9);
+	assert_null(symd_perf_find(f, 0x10));
 	/* It has its turn all the same. */
 	for (i = 0; i < 1000 && !symd_perf_find(f, 0x10); i++)
 		usleep(20000);

@@ -2,9 +2,13 @@
 /*
  * diag_lock_step: 20,000 items from one thread to another under a condition
  * variable; with one place for them, so that each waits for the other at every
- * item, or with 1,024 and a wake only when the queue is empty or half empty.
+ * item, or with 1,024 and a wake only when the queue is empty or half empty. The
+ * threads of the first share a CPU: with one each, half of the wakes may come
+ * before the sleep that they are for.
  */
 #include "diag.h"
+
+#include <sched.h>
 
 #define ITEMS 20000
 
@@ -51,11 +55,23 @@ static void *consumer(void *arg)
 	return NULL;
 }
 
+static void stay_on_one_cpu(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)sched_getcpu(), &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		wl_die("sched_setaffinity");
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t t;
 
 	places = diag_trigger(argc, argv) ? 1 : 1024;
+	if (places == 1)
+		stay_on_one_cpu();
 	t = diag_thread(NULL, consumer, NULL);
 	for (int i = 0; i < ITEMS; i++)
 		put();

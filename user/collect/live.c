@@ -142,7 +142,10 @@ long live_start(struct live *l, struct err *err)
 	l->started_ns = clock_mono_ns();
 	l->started_real_ns = clock_real_ns();
 	l->cpu_at_start_ns = clock_process_cpu_ns();
-	return find_threads(l, err) ? -err->code : (long)live_threads(l);
+	if (find_threads(l, err))
+		return -err->code;
+	l->found_ns = clock_mono_ns();
+	return (long)live_threads(l);
 }
 
 uint64_t live_threads(const struct live *l)

@@ -60,7 +60,7 @@ struct live {
 	const char *way;		/* taken by the system call collector */
 	int ncpus;			/* possible CPUs: values of a per-CPU map */
 	pid_t own;			/* the tracer's own child, and then run's command */
-	uint64_t started_ns, stopped_ns;
+	uint64_t started_ns, stopped_ns, found_ns;	/* .found_ns: all that were there */
 	uint64_t command_ns, last_exit_ns;	/* the command's exec; 0: none */
 	uint64_t started_real_ns, cpu_at_start_ns;
 

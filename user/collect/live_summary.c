@@ -44,6 +44,9 @@ static void fill_threads(struct live *l, struct summary *s, uint64_t begin_ns)
 
 		if (row->created && !row->is_process)
 			hist_add(&t->cost, row->cost_ns);
+		/* Who was there already was there from the start, not since it was found. */
+		if (!row->created && row->start_ns <= l->found_ns)
+			row->start_ns = begin_ns;
 		row->start_ns = row->start_ns > begin_ns ? row->start_ns - begin_ns : 0;
 	}
 	if (t->nby_thread)

@@ -29,6 +29,7 @@ struct sym_opts {
 	/* Leaves .file and .line unknown: saves some 0.1 s for each large debug file. */
 	bool no_lines;
 	uint32_t patience_ms;		/* for all answers together; 0: SYM_PATIENCE_MS */
+	uint64_t snapshot_ns;		/* CPU time at once for new snapshots; 0: SYM_SNAPSHOT_NS */
 };
 
 /* The x86_64 registers in their DWARF order. */
@@ -77,6 +78,12 @@ struct sym_stats {
  * is waited in all, half of it for one space, and from then on nothing is asked.
  */
 #define SYM_PATIENCE_MS 60000
+/*
+ * Snapshots take half of a CPU at most, and so much of it at once before one of a new
+ * space is refused: a program that has many mappings and forks and forks must not keep
+ * the caller from its events and signals.
+ */
+#define SYM_SNAPSHOT_NS 500000000
 
 /*
  * A client; the child starts at the first unwinding or naming. Returns NULL

@@ -31,9 +31,8 @@
 #define DESCRIPTORS_SPARED 64
 /* Reading the mappings of thousands of stacks takes long: at most this part of a CPU. */
 #define READ_PART 50
-/* Of all spaces, new ones too: half of a CPU, and so much at once. */
+/* Of all spaces, new ones too. */
 #define DEBT_PART 2
-#define DEBT_MAX_NS 500000000
 
 struct symsnap_key {
 	uint32_t major, minor;
@@ -380,17 +379,13 @@ static bool is_fresh(const struct symspace *sp)
 	return !sp->missed && age_ns < SYM_STALE_MS * (uint64_t)1000000;
 }
 
-/*
- * A program with tens of thousands of mappings that forks and forks must not
- * keep the caller from its events and signals.
- */
 static bool in_debt(struct sym *s)
 {
 	uint64_t now_ns = clock_mono_ns(), paid_ns = (now_ns - s->debt_at_ns) / DEBT_PART;
 
 	s->debt_ns -= paid_ns < s->debt_ns ? paid_ns : s->debt_ns;
 	s->debt_at_ns = now_ns;
-	return s->debt_ns > DEBT_MAX_NS;
+	return s->debt_ns > (s->opts.snapshot_ns ? s->opts.snapshot_ns : SYM_SNAPSHOT_NS);
 }
 
 int sym_snapshot(struct sym *s, uint32_t space, pid_t pid)
