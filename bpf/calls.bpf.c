@@ -190,7 +190,8 @@ static __always_inline void never_entered(struct task_state *st, struct pt_regs 
 {
 	u32 nr = call_slot(regs->orig_ax);
 
-	if (st->flags & ST_SILENT)
+	/* At the end of a trace enters are no longer seen before exits are. */
+	if (st->flags & ST_SILENT || counts.closing)
 		return;
 	if (bpf_get_current_task_btf()->thread_info.status & TS_COMPAT) {
 		count_loss(&counts.compat);

@@ -90,19 +90,22 @@ __weak __noinline int sample_wait(struct task_state *st, u64 now)
 
 /*
  * A waker on another CPU may find a thread that has queued for its wait and not
- * yet left the CPU: its account of whom it waits for begins only there.
+ * yet left the CPU: its account of whom it waits for begins only there. In
+ * between an interrupt can come, or the host take the CPU away.
  */
-#define EARLY_NS 100000
+#define EARLY_NS 10000000
 
-static __always_inline void woken_early(struct task_state *st)
+static __always_inline void woken_early(struct task_state *st, u64 since, u64 now)
 {
-	st->wake_ns = st->early_ns;
+	__sync_fetch_and_add(&st->order, 1);
+	if (st->early_ns < since || st->early_ns + EARLY_NS < now)
+		return;
 	st->waker = st->early_waker;
 	st->dead = st->early_dead;
 }
 
-/* Wait mode: what the current thread blocks in, from its registers. */
-static __always_inline void note_wait(struct task_state *st, u64 now)
+/* Wait mode: what the current thread, on the CPU @since, blocks in: from its registers. */
+static __always_inline void note_wait(struct task_state *st, u64 since, u64 now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -128,8 +131,7 @@ static __always_inline void note_wait(struct task_state *st, u64 now)
 		futex_note(st, class, nr, regs);
 		if (!(st->flags & ST_WAITING))
 			return;
-		if (now - st->early_ns < EARLY_NS)
-			woken_early(st);
+		woken_early(st, since, now);
 		if (cfg.stacks)
 			sample_wait(st, now);
 	} else if (class == CALL_RESTART && (st->flags & ST_RESTART)) {
@@ -233,16 +235,18 @@ __weak __noinline int switch_in(struct task_state *st, u64 now)
 
 __weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt, u64 now)
 {
+	u64 since;
+
 	if (!st)
 		return 0;
 	/* Kernels that hide some threads tell nothing of what is switched in after them. */
 	if (!st->in_ns && st->out_ns)
 		switch_in(st, woken_since(st, now));
-	if (st->in_ns) {
-		st->oncpu_ns += now - st->in_ns;
-		if (cfg.timeline && now - st->in_ns >= cfg.slice_min_ns &&
-		    !(st->flags & ST_SILENT))
-			emit_slice(st, SLICE_ONCPU, st->in_ns, now - st->in_ns, 0, 0, 0, 0);
+	since = st->in_ns;
+	if (since) {
+		st->oncpu_ns += now - since;
+		if (cfg.timeline && now - since >= cfg.slice_min_ns && !(st->flags & ST_SILENT))
+			emit_slice(st, SLICE_ONCPU, since, now - since, 0, 0, 0, 0);
 	}
 	st->in_ns = 0;
 	st->out_ns = now;
@@ -257,7 +261,7 @@ __weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt,
 	st->flags |= ST_BLOCKED;
 	st->wake_ns = 0;
 	if (!cfg.exact)
-		note_wait(st, now);
+		note_wait(st, since, now);
 	else
 		st->block_nr = st->in_call == 1 ? st->nr : LIVE_NR_OTHER;
 	return 0;
@@ -342,9 +346,9 @@ static __always_inline bool find_waker(struct waker *w, struct task_state *st,
 
 /*
  * Wait mode: who wakes a thread on its way to sleep, as its registers tell what for.
- * That thread runs, and its flags are its own to write.
+ * That thread runs, perhaps through note_wait, and its flags are its own to write.
  */
-static __always_inline void note_early(struct task_state *st, struct task_struct *task)
+static __always_inline void note_early(struct task_state *st, struct task_struct *task, u64 now)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
 	struct waker w = {};
@@ -360,7 +364,12 @@ static __always_inline void note_early(struct task_state *st, struct task_struct
 		return;
 	st->early_waker = w.tid;
 	st->early_dead = w.dead;
-	st->early_ns = st->wake_ns;
+	st->early_ns = now;
+	__sync_fetch_and_add(&st->order, 1);
+	if (st->flags & ST_WAITING) {	/* it has looked already, perhaps too soon */
+		st->waker = w.tid;
+		st->dead = w.dead;
+	}
 }
 
 SEC("tp_btf/sched_waking")
@@ -368,17 +377,19 @@ int BPF_PROG(sched_woken, struct task_struct *task)
 {
 	struct task_state *st = state_of(task);
 	struct waker w = {};
+	u64 now;
 
 	if (!st)
 		return 0;
-	st->wake_ns = bpf_ktime_get_ns();
+	now = bpf_ktime_get_ns();
+	st->wake_ns = now;
 	if (st->flags & ST_WAITING) {
 		if (!find_waker(&w, st, task, st->fx_addr, st->fx_shared))
 			return 0;
 		st->waker = w.tid;
 		st->dead = w.dead;
-	} else if (!cfg.exact && !(st->flags & ST_BLOCKED)) {
-		note_early(st, task);
+	} else if (!cfg.exact) {
+		note_early(st, task, now);
 	}
 	return 0;
 }

@@ -63,7 +63,7 @@ struct task_state {
 	u32 waker, dead;	/* who ended the wait; the thread whose exit did */
 	u32 woke;		/* traced waiters that this call has woken */
 	u32 early_waker, early_dead;	/* as above, by who woke it on its way to sleep */
-	u32 fx_pad2;
+	u32 order;		/* added to, locked: sleeper and waker see each other's words */
 	u64 early_ns;
 	u64 fx_before;		/* ns of a wait before it was broken off; .fx_blocked: it slept */
 	/* pipe ends of this call */

@@ -43,7 +43,7 @@ static int nobody_there(pid_t pid, struct err *err)
 
 /*
  * A child that is traced beside the targets tells what tracing adds: it has
- * measured bare costs while the programs were loaded, and measures again once
+ * measured bare costs before the programs were loaded, and measures again once
  * the targets are traced, who need not wait for it.
  */
 static int start(struct session *s, const struct launch *child, struct err *err)

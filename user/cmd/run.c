@@ -30,7 +30,6 @@ static int start(struct run *r, const struct live_opts *o, struct err *err)
 {
 	struct launch_opts lo = { .argv = o->argv, .user = o->user };
 
-	/* The child measures bare calls while the programs are being loaded. */
 	if (launch_start(&r->child, &lo, err) || session_open(&r->s, true, err) ||
 	    live_target(r->s.live, r->child.pid, true, err) ||
 	    live_start(r->s.live, err) < 0 || launch_measure(&r->child, err))

@@ -80,6 +80,11 @@ static void child(int from_parent, int to_parent, const struct launch_opts *opts
 	_exit(LAUNCH_FAILED);
 }
 
+static int ended_early(struct err *err)
+{
+	return err_set(err, EIO, "the process that was to become the command ended early");
+}
+
 /* A name, or a uid as sudo takes it: 1000, #1000. A name of digits alone is a name first. */
 static struct passwd *find_user(const char *user, struct err *err)
 {
@@ -136,14 +141,16 @@ int launch_start(struct launch *c, const struct launch_opts *opts, struct err *e
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
 	if (c->pidfd < 0)
 		return err_sys(err, errno, "cannot watch process %d", (int)c->pid);
+	/* Not while something else is done: two CPUs may be one core, and share its speed. */
+	if (read_all(c->from, &c->bare, sizeof(c->bare)))
+		return ended_early(err);
 	return 0;
 }
 
 int launch_measure(struct launch *c, struct err *err)
 {
-	if (read_all(c->from, &c->bare, sizeof(c->bare)) || send_all(c->to, "m", 1) ||
-	    read_all(c->from, &c->traced, sizeof(c->traced)))
-		return err_set(err, EIO, "the process that was to become the command ended early");
+	if (send_all(c->to, "m", 1) || read_all(c->from, &c->traced, sizeof(c->traced)))
+		return ended_early(err);
 	return 0;
 }
 
@@ -152,7 +159,7 @@ int launch_exec(struct launch *c, struct err *err)
 	struct failure f;
 
 	if (send_all(c->to, "x", 1))
-		return err_set(err, EIO, "the process that was to become the command ended early");
+		return ended_early(err);
 	/* The pipe is closed by a successful exec, without a word. */
 	if (read_all(c->from, &f, sizeof(f)))
 		return 0;

@@ -27,8 +27,8 @@ struct launch_opts {
 };
 
 /*
- * Starts the child, which at once measures bare costs. Returns 0; ENOENT for an
- * unknown user, EAGAIN, ENOMEM.
+ * Starts the child and waits until it has measured bare costs, some 2 ms. Returns
+ * 0; ENOENT for an unknown user, EAGAIN, ENOMEM, EIO when the child died.
  */
 int launch_start(struct launch *c, const struct launch_opts *opts, struct err *err);
 /* Has the child measure again, now that it is traced; 0, -EIO when it died. */
