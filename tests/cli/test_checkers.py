@@ -104,13 +104,16 @@ def timelines():
     def flow(ph, n=7):
         return {"ph": ph, "pid": 1, "tid": 1, "ts": 1, "id": n, "name": "wake"}
 
+    lost = dict(flow("s"), pid=2)
+    name = {"ph": "M", "pid": 2, "tid": 1, "name": "thread_name", "args": {"name": "n"}}
     for good in ([x(0, 10), x(2, 3), x(5, 5)], [x(0, 10), x(5, 10, tid=2)],
-                 [x(0, 1), flow("s"), flow("f")]):
+                 [x(0, 1), flow("s"), flow("f")],
+                 [x(0, 1), lost, name, flow("f")]):
         check_timeline({"traceEvents": good})
     no_dur = x(0, 1)
     del no_dur["dur"]
     for bad in ([], [x(0, 10), x(5, 10)], [flow("s")], [flow("s"), flow("s"), flow("f")], [no_dur],
-                [x(-1, 1)], [{"ph": "X"}]):
+                [x(-1, 1)], [{"ph": "X"}], [x(0, 1), lost, flow("f")]):
         check(fails(check_timeline, {"traceEvents": bad}), f"passed: {bad}")
 
 

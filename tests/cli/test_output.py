@@ -133,6 +133,21 @@ def timeline_by_structure():
 
 
 @test
+def arrows_between_processes_start_at_the_waker():
+    with scratch() as d:
+        path = os.path.join(d, "trace.json")
+        r = run([TRACER, "run", "--trace", path, "--", workload("shared_futex"), "1009"]).ok()
+        events = check_timeline(load_json(path))
+    starts = {e["id"]: (e["pid"], e["tid"]) for e in events if e["ph"] == "s"}
+    ends = {e["id"]: (e["pid"], e["tid"]) for e in events if e["ph"] == "f"}
+    a, b = ((t, t) for t in (r.said["a_tid"], r.said["b_tid"]))
+    check(set(starts.values()) <= {a, b}, f"arrows from others than {a} and {b}: {starts}")
+    # A wait shorter than what is drawn has no arrow.
+    check(any((starts[i], ends[i]) in ((a, b), (b, a)) for i in starts) or
+          not starts, "no arrow between the two")
+
+
+@test
 def timeline_ties_waits_to_wakers():
     """Waits of a lock that is held for 300 us each: long enough to be drawn."""
     with scratch() as d:

@@ -90,6 +90,23 @@ def _locks(s):
         check(l["wasted_wakes"] <= l["wakes"], f"{where}: more wasted wakes than wakes")
         check(sum(e["count"] for e in l["edges"]) <= l["waits"],
               f"{where}: more edges than waits ({l['waits']})")
+    _edges(s)
+
+
+def _edges(s):
+    """
+    Each wait that returned is in one edge, if only from waker 0. One that never
+    did has none: its call is among the system calls and not among the futex
+    operations, or its thread still runs.
+    """
+    if s.get("mode") != "exact" or s["loss"]["total"] or "futex" not in s.get("collected", ()):
+        return
+    alone = sum(l["waits"] - sum(e["count"] for e in l["edges"]) for l in s["locks"])
+    entered = sum(c["calls"] for c in s["syscalls"] if c["name"].startswith("futex"))
+    again = sum(c["calls"] for c in s["syscalls"] if c["name"] == "restart_syscall")
+    returned = sum(op["calls"] for op in s["futex"]["ops"])
+    room = max(entered - returned, 0) + again + s["still_running"]
+    check(alone <= room, f"{alone} waits without an edge, of which {room} may not have returned")
 
 
 def _pipes(s):
@@ -130,7 +147,7 @@ def check_timeline(t):
     """A Chrome/Perfetto JSON trace, by structure. Returns its events."""
     events = t["traceEvents"] if isinstance(t, dict) else t
     check(isinstance(events, list) and events, "no traceEvents")
-    flows, open_, slices = {}, {}, {}
+    flows, open_, slices, named = {}, {}, {}, set()
     for e in events:
         for k in ("ph", "pid", "tid"):
             check(k in e, f"event without {k}: {e}")
@@ -138,6 +155,8 @@ def check_timeline(t):
             check(e.get("name") in ("process_name", "thread_name", "process_sort_index",
                                     "thread_sort_index", "process_labels"), f"metadata: {e}")
             check(isinstance(e.get("args"), dict), f"metadata without args: {e}")
+            if e["name"] == "thread_name":
+                named.add((e["pid"], e["tid"]))
             continue
         check(isinstance(e.get("ts"), NUM) and e["ts"] >= 0, f"no time: {e}")
         track = (e["pid"], e["tid"])
@@ -147,12 +166,15 @@ def check_timeline(t):
             slices.setdefault(track, []).append((e["ts"], e["dur"], e["name"]))
         elif e["ph"] in "sf":
             check("id" in e, f"flow without id: {e}")
-            flows.setdefault((e.get("cat"), e["id"]), []).append(e["ph"])
+            flows.setdefault((e.get("cat"), e["id"]), []).append((e["ph"], track))
         elif e["ph"] in "BE":
             open_[track] = open_.get(track, 0) + (1 if e["ph"] == "B" else -1)
             check(open_[track] >= 0, f"E without B: {e}")
-    for k, phs in flows.items():
-        check(sorted(phs) == ["f", "s"], f"flow {k} is not one start and one finish: {phs}")
+    for k, ends in flows.items():
+        check(sorted(ph for ph, _ in ends) == ["f", "s"],
+              f"flow {k} is not one start and one finish: {ends}")
+        for ph, track in ends:
+            check(track in slices or track in named, f"end {ph} of flow {k} on no track: {track}")
     check(not any(open_.values()), f"slices left open: {open_}")
     for track, parts in slices.items():
         _nest(track, parts)

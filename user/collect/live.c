@@ -36,12 +36,14 @@ int live_init_tables(struct live *l)
 void live_release_tables(struct live *l)
 {
 	map_free(l->who);
+	map_free(l->tracks);
 	map_free(l->reservoirs);
 	map_free(l->waiting);
 	map_free(l->joined);
 	map_free(l->joins);
 	free(l->thread);
 	free(l->sample);
+	free(l->still);
 }
 
 static int live_init(struct live *l, const struct live_setup *setup, struct err *err)
@@ -198,5 +200,6 @@ int live_stop(struct live *l, struct err *err)
 	l->detached = true;
 	if (n >= 0)
 		n = ring_drain(l->ring, UINT64_MAX, live_batch, l);
+	live_still_read(l);
 	return n < 0 ? err_sys(err, (int)-n, "cannot read the event ring") : r;
 }

@@ -53,6 +53,7 @@ struct live {
 	struct sym *sym;
 	struct trace_out *timeline;
 	uint64_t flows;			/* arrows drawn so far */
+	struct map *tracks;		/* of the timeline: tid → its tgid; NULL: none yet */
 	bool named_oncpu;
 	enum sum_mode mode;
 	unsigned int collect;
@@ -78,6 +79,8 @@ struct live {
 	struct map *waiting;		/* the same → struct live_pending: waits at the end */
 	struct live_sample *sample;
 	size_t nsample;
+	struct live_alive *still;	/* LIVE_SAMPLES; NULL: none */
+	size_t nstill;
 	uint64_t rng;
 
 	uint64_t unknown, stacks_lost, waits_lost;
@@ -112,13 +115,16 @@ int live_iterate(struct live *l, bool dump, struct err *err);
 void live_batch(void *ctx, const struct ring_event *ev, size_t n);
 void live_thread_event(struct live *l, const struct live_thread *e);
 const char *live_comm(const struct live *l, pid_t tid, pid_t *tgid);
+/* Without root only one's own processes are looked at in /proc, as proc_look has it. */
+bool live_may_look(pid_t tgid);
 /* For names: what process @tgid maps, asked while it is there; as sym_snapshot. */
 int live_snapshot(struct live *l, uint32_t space, pid_t tgid);
 /* Where the next stack of a lock goes, by reservoir sampling (Vitter's R); NULL: nowhere. */
 struct live_sample *live_sample_slot(struct live *l, const struct live_futex_key *key);
 
-/* live_still.c: a thread that is alive at the end, with the stack of what it waits in */
+/* live_still.c: a thread that is alive at the end; then the stacks of what such wait in */
 void live_still(struct live *l, const struct live_alive *e);
+void live_still_read(struct live *l);
 
 /* live_maps.c: the maps into the summary */
 int live_fill_calls(struct live *l, struct summary *s);
