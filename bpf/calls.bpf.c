@@ -159,11 +159,18 @@ static __always_inline void call_return(struct task_state *st, struct pt_regs *r
 	} else if (class >= CALL_READ && class <= CALL_SENDFILE) {
 		blocked = st->blocked_ns - st->enter_blocked;
 		if (cfg.collect & LIVE_PIPES) {
+			s64 moved = ret;
+
+			if (ret > 0 && (class == CALL_READ_MANY || class == CALL_WRITE_MANY))
+				moved = many_bytes(regs->si, ret);
 			if (st->in.kind)
-				end_moved(st, false, ret, blocked);
+				end_moved(st, false, moved, blocked);
 			if (st->out.kind)
-				end_moved(st, true, ret, blocked);
+				end_moved(st, true, moved, blocked);
 		}
+	} else if (class == CALL_EVENTFD) {
+		if (ret >= 0)
+			event_made(ret);
 	} else if (class >= CALL_CLONE && (cfg.collect & LIVE_THREADS)) {
 		on_the_way(st, call, dur, now);
 	}

@@ -53,6 +53,7 @@ struct socket;
 struct pipe_inode_info { unsigned int head, tail; };
 struct sock { struct sock_common __sk_common; struct socket *sk_socket; };
 struct socket { struct file *file; struct sock *sk; };
+struct socket_alloc { struct socket socket; struct inode vfs_inode; };
 struct unix_sock { struct sock *peer; };
 struct eventfd_ctx { int id; };
 

@@ -31,6 +31,20 @@ struct {
 } end_zero __weak SEC(".maps");
 
 /*
+ * Which eventfd a context is: it holds nothing that another one at the same
+ * address could not have, not even its id. Those made while traced are numbered.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);	/* addresses, not eventfds; those past it may merge */
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, u32);
+} event_numbers __weak SEC(".maps");
+
+u32 events_made __weak = 0;
+
+/*
  * Out of a call's way, where a few nanoseconds matter less than the start: for
  * each typed load of a pointer the verifier looks through the kernel's types.
  */
@@ -59,7 +73,20 @@ static __always_inline struct file *fd_file(struct task_struct *task, u32 fd)
 	return file;
 }
 
-static __always_inline void end_of_socket(struct end_ref *ref, struct file *file, bool write)
+/* A socket's inode number; 0: its file is not there yet, or no more. */
+static __always_inline u32 socket_inode(struct sock *sk)
+{
+	struct socket *sock = BPF_CORE_READ(sk, sk_socket);
+
+	return sock ? BPF_CORE_READ((struct socket_alloc *)sock, vfs_inode.i_ino) : 0;
+}
+
+/*
+ * Both sides name a connection by the socket that receives. Before it is
+ * accepted it has no inode: a writer that is so early leaves its own instead.
+ */
+static __always_inline void end_of_socket(struct end_ref *ref, struct file *file,
+					  struct inode *inode, bool write)
 {
 	struct socket *sock = BPF_CORE_READ(file, private_data);
 	struct sock *sk = sock ? BPF_CORE_READ(sock, sk) : NULL;
@@ -71,8 +98,38 @@ static __always_inline void end_of_socket(struct end_ref *ref, struct file *file
 		sk = BPF_CORE_READ((struct unix_sock *)sk, peer);
 	if (!sk)
 		return;
+	ref->sb = write ? socket_inode(sk) : BPF_CORE_READ(inode, i_ino);
+	ref->ahead = !ref->sb;
+	if (ref->ahead)
+		ref->sb = BPF_CORE_READ(inode, i_ino);
 	ref->id = (u64)sk;
 	ref->kind = END_SOCKET;
+}
+
+static __always_inline void end_of_eventfd(struct end_ref *ref, struct file *file)
+{
+	u64 ctx = (u64)BPF_CORE_READ(file, private_data);
+	u32 *number = bpf_map_lookup_elem(&event_numbers, &ctx);
+
+	ref->id = ctx;
+	ref->sb = number ? *number : 0;
+	ref->kind = END_EVENTFD;
+}
+
+/* The current thread has made eventfd @fd. */
+__weak __noinline int event_made(u32 fd)
+{
+	struct file *file = fd_file(bpf_get_current_task_btf(), fd);
+	u32 number;
+	u64 ctx;
+
+	/* Another thread may have put something else there by now. */
+	if (!file || (u64)BPF_CORE_READ(file, f_op) != self.event_fops)
+		return 0;
+	ctx = (u64)BPF_CORE_READ(file, private_data);
+	number = __sync_fetch_and_add(&events_made, 1) + 1;
+	bpf_map_update_elem(&event_numbers, &ctx, &number, BPF_ANY);
+	return 0;
 }
 
 static __always_inline void end_resolve(struct end_ref *ref, struct file *file, bool write)
@@ -81,6 +138,7 @@ static __always_inline void end_resolve(struct end_ref *ref, struct file *file, 
 	u32 type;
 
 	ref->kind = 0;
+	ref->ahead = 0;
 	ref->write = write;
 	if (!file)
 		return;
@@ -94,14 +152,11 @@ static __always_inline void end_resolve(struct end_ref *ref, struct file *file, 
 		ref->fifo = (u64)sb != self.pipe_sb;
 		ref->kind = END_PIPE;
 	} else if (type == S_IFSOCK) {
-		ref->sb = 0;
-		end_of_socket(ref, file, write);
+		end_of_socket(ref, file, inode, write);
 	} else if (!type || type == 0100000) {	/* anonymous inodes: none, or a file's */
 		if ((u64)BPF_CORE_READ(file, f_op) != self.event_fops)
 			return;
-		ref->id = (u64)BPF_CORE_READ(file, private_data);
-		ref->sb = 0;
-		ref->kind = END_EVENTFD;
+		end_of_eventfd(ref, file);
 	}
 }
 
@@ -118,7 +173,8 @@ static __always_inline void end_describe(struct live_end *end, struct end_ref *r
 		return;
 	}
 	if (ref->kind == END_SOCKET) {
-		end->inode = BPF_CORE_READ(sk, sk_socket, file, f_inode, i_ino);
+		sk = BPF_CORE_READ((struct unix_sock *)sk, peer);
+		end->inode = sk ? socket_inode(sk) : 0;
 		return;
 	}
 	end->inode = ref->id;
@@ -134,6 +190,8 @@ static __always_inline struct live_end *end_row(struct end_ref *ref, struct task
 	u32 zero = 0;
 	void *init;
 
+	if (ref->ahead)
+		key.dir |= END_AHEAD;
 	if (st->flags & ST_CALIB)
 		key.dir |= END_CALIB;
 	end = bpf_map_lookup_elem(&ends, &key);
@@ -202,6 +260,33 @@ __weak __noinline int end_find(struct task_state *st, u32 fd, bool write)
 	return 0;
 }
 
+/* struct mmsghdr of the ABI: struct msghdr, then how long the message was. */
+#define MMSG_BYTES	64
+#define MMSG_LEN	56
+#define MMSG_MAX	1024	/* the kernel's UIO_MAXIOV */
+
+struct many { u64 at, bytes; };
+
+static long add_message(u32 i, void *ctx)
+{
+	struct many *m = ctx;
+	u32 len = 0;
+
+	bpf_probe_read_user(&len, sizeof(len), (void *)(m->at + (u64)i * MMSG_BYTES));
+	m->bytes += len;
+	return 0;
+}
+
+/* What sendmmsg or recvmmsg moved, when it returns: the bytes of its @n messages at @vec. */
+__weak __noinline u64 many_bytes(u64 vec, u64 n)
+{
+	struct many m = { .at = vec + MMSG_LEN };
+
+	if (n <= MMSG_MAX)
+		bpf_loop(n, add_message, &m, 0);
+	return m.bytes;
+}
+
 static __always_inline bool pipe_is_empty(struct file *file)
 {
 	struct pipe_inode_info *pipe = BPF_CORE_READ(file, private_data);
@@ -219,7 +304,8 @@ static __always_inline void end_waited_for(struct end_ref *ref, struct task_stru
 	struct file *file = fd_file_probed(task, regs->di);
 	u32 out = class == CALL_SPLICE ? regs->dx : regs->si;
 
-	end_resolve(ref, file, class == CALL_WRITE || class == CALL_SENDFILE);
+	end_resolve(ref, file, class == CALL_WRITE || class == CALL_WRITE_MANY ||
+			       class == CALL_SENDFILE);
 	if (class != CALL_SPLICE && class != CALL_TEE)
 		return;
 	if (ref->kind == END_SOCKET || (ref->kind == END_PIPE && pipe_is_empty(file)))
@@ -240,9 +326,9 @@ static __always_inline void pipe_note(struct task_state *st, u8 class, struct pt
 		out = regs->si;
 	else if (class == CALL_SENDFILE)
 		in = regs->si;
-	if (class != CALL_WRITE)
+	if (class != CALL_WRITE && class != CALL_WRITE_MANY)
 		end_find(st, in, false);
-	if (class != CALL_READ)
+	if (class != CALL_READ && class != CALL_READ_MANY)
 		end_find(st, out, true);
 }
 

@@ -45,7 +45,7 @@ struct live_self self __weak = {};	/* by learn_self, once loaded */
 struct end_ref {
 	u64 id;
 	u32 sb;
-	u8 kind, write, fifo, pad;
+	u8 kind, write, fifo, ahead;
 };
 
 struct task_state {

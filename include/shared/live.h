@@ -44,9 +44,12 @@ enum live_class {
 	CALL_FUTEX2,	/* futex_waitv, futex_wait, futex_wake, futex_requeue */
 	CALL_READ,	/* reads from its first argument */
 	CALL_WRITE,	/* writes to its first argument */
+	CALL_READ_MANY,	/* recvmmsg: fills in how long each message is */
+	CALL_WRITE_MANY,	/* sendmmsg: the same */
 	CALL_SPLICE,	/* from its first to its third: splice */
 	CALL_TEE,	/* from its first to its second: tee */
 	CALL_SENDFILE,	/* from its second to its first: sendfile */
+	CALL_EVENTFD,	/* eventfd, eventfd2: one is made */
 	CALL_CLONE,	/* clone, clone3, fork, vfork */
 	CALL_STACK,	/* mmap, mprotect, munmap, madvise: a thread's stack */
 	CALL_MASK,	/* rt_sigprocmask: both sides of a clone */
@@ -149,18 +152,23 @@ struct live_futex_op { u64 calls, errors; };
 #define END_READ	0
 #define END_WRITE	1
 #define END_CALIB	2
+#define END_AHEAD	4	/* to a socket not accepted yet: .sb is the writing socket's */
 enum { END_PIPE = 1, END_SOCKET, END_EVENTFD };
 
 struct live_end_key {
-	u64 id;			/* inode number, receiving sock, eventfd context */
-	u32 sb;			/* pipes: which file system, hashed */
+	/*
+	 * An inode number, the receiving sock, the eventfd's context; the last two
+	 * are addresses, which the kernel gives away again after a close.
+	 */
+	u64 id;
+	u32 sb;			/* which file system, hashed; the socket's inode; which eventfd */
 	u32 tid;
 	u8 kind, dir, pad[6];
 };
 
 struct live_end {
 	u64 chunks, bytes, chunk_max, blocked_ns, blocked, eagain, futex_calls;
-	u64 inode;
+	u64 inode;		/* sockets: of the one that writes; 0: not known */
 	u32 tgid;
 	u8 fifo, pad[3];
 	u32 hist[HIST_BUCKETS];

@@ -176,5 +176,95 @@ def vectors_and_splice_are_chunks():
           "socket pair")
 
 
+def python(code, *opts):
+    r = trace(["/usr/bin/python3", "-I", "-S", "-c", code], *opts)
+    lossless(r.json)
+    return r.json, r.said["pid"]
+
+
+def edges_of(s, kind, pid):
+    return [p for p in s["pipes"] if p["kind"] == kind and pid in p["writers"] + p["readers"]]
+
+
+@test
+def one_after_another_is_not_one():
+    # The kernel gives the memory of what was closed to what is made next.
+    s, pid = python(
+        "import os, socket\n"
+        "for i in range(50):\n"
+        "    a, b = socket.socketpair()\n"
+        "    a.send(b'x' * (i + 1)); b.recv(100); b.send(b'yy'); a.recv(100)\n"
+        "    a.close(); b.close()\n"
+        "    e = os.eventfd(0)\n"
+        "    for j in range(i + 1): os.eventfd_write(e, 1); os.eventfd_read(e)\n"
+        "    os.close(e)\n"
+        "print('pid=%d' % os.getpid())\n")
+    socks, events = edges_of(s, "socketpair", pid), edges_of(s, "eventfd", pid)
+    equal(sorted(p["bytes"] for p in socks), sorted([2] * 50 + list(range(1, 51))), "socket pairs")
+    equal([p for p in socks if p["bytes"] != p["bytes_read"] or p["chunks_written"] != 1], [],
+          "edges of which not all was read that was written")
+    equal(sorted(p["chunks_written"] for p in events), list(range(1, 51)), "eventfds")
+    equal([p for p in events if p["chunks_written"] != p["chunks_read"]], [], "uneven eventfds")
+
+
+@test
+def connections_are_apart_and_have_two_directions():
+    # The client writes before it is accepted, and once more after.
+    s, pid = python(
+        "import os, socket\n"
+        "l = socket.socket(socket.AF_UNIX); l.bind('\\0tracer-test-%d' % os.getpid()); l.listen(9)\n"
+        "for i in range(100):\n"
+        "    c = socket.socket(socket.AF_UNIX); c.connect(l.getsockname())\n"
+        "    c.send(b'question'); a, _ = l.accept(); a.recv(99)\n"
+        "    c.send(b'more'); a.recv(99); a.send(b'ans'); c.recv(99)\n"
+        "    a.close(); c.close()\n"
+        "print('pid=%d' % os.getpid())\n")
+    found = sorted((p["bytes"], p["bytes_read"], p["chunks_written"], p["chunks_read"],
+                    len(p["writer_ends"]), len(p["reader_ends"]))
+                   for p in edges_of(s, "socketpair", pid))
+    equal(found, [(3, 3, 1, 1, 1, 1)] * 100 + [(12, 12, 2, 2, 1, 1)] * 100, "edges")
+
+
+@test
+def waits_on_sockets_are_apart_in_wait_mode():
+    s, pid = python(
+        "import os, socket, threading, time\n"
+        "def answer(b): time.sleep(0.02); b.send(b'x')\n"
+        "for i in range(10):\n"
+        "    a, b = socket.socketpair()\n"
+        "    t = threading.Thread(target=answer, args=(b,)); t.start(); a.recv(1); t.join()\n"
+        "    a.close(); b.close()\n"
+        "print('pid=%d' % os.getpid())\n", "--mode", "wait")
+    found = edges_of(s, "socketpair", pid)
+    equal(len(found), 10, "edges")
+    for p in found:
+        check(p["reader_blocked_ns"] > 10000000, f"waited {p['reader_blocked_ns']}")
+
+
+@test
+def many_messages_in_one_call():
+    s, pid = python(
+        "import ctypes, os, socket\n"
+        "libc = ctypes.CDLL(None)\n"
+        "class Vec(ctypes.Structure): _fields_ = [('at', ctypes.c_void_p), ('n', ctypes.c_size_t)]\n"
+        "class Msg(ctypes.Structure): _fields_ = [('name', ctypes.c_void_p), ('nlen', ctypes.c_size_t),\n"
+        "  ('vec', ctypes.c_void_p), ('n', ctypes.c_size_t), ('ctl', ctypes.c_void_p),\n"
+        "  ('ctln', ctypes.c_size_t), ('flags', ctypes.c_ulong), ('len', ctypes.c_ulong)]\n"
+        "def msgs(sizes):\n"
+        "    b = [ctypes.create_string_buffer(n) for n in sizes]\n"
+        "    v = [Vec(ctypes.addressof(x), n) for x, n in zip(b, sizes)]\n"
+        "    m = (Msg * len(v))(*(Msg(vec=ctypes.addressof(x), n=1) for x in v))\n"
+        "    m.keep = b, v\n"
+        "    return m\n"
+        "a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\n"
+        "for i in range(11):\n"
+        "    assert libc.sendmmsg(a.fileno(), msgs([5, 7, 100]), 3, 0) == 3\n"
+        "    assert libc.recvmmsg(b.fileno(), msgs([128] * 4), 4, 0x40, None) == 3\n"
+        "print('pid=%d' % os.getpid())\n")
+    p = pipe_of(s, "socketpair", writer=pid)
+    equal((p["chunks_written"], p["bytes"], p["chunks_read"], p["bytes_read"]),
+          (11, 11 * 112, 11, 11 * 112), "edge")
+
+
 if __name__ == "__main__":
     main()

@@ -6,13 +6,22 @@
 
 #include "collect/live_state.h"
 
-struct pipe_key { uint64_t id; uint32_t sb, kind; };
+/* .ahead: .sb is of the socket that writes. */
+struct pipe_key { uint64_t id; uint32_t sb; uint16_t kind, ahead; };
+
+/* An end, kept until all those that know more have been seen. */
+struct early_end {
+	struct live_end_key key;
+	struct live_end value;
+};
 
 struct pipe_fill {
 	struct live *l;
 	struct summary *s;
 	struct map *by_id;	/* struct pipe_key → size_t, index of a pipe */
 	size_t cap;
+	struct early_end *early;	/* written before the connection was accepted */
+	size_t nearly, early_cap;
 };
 
 static enum sum_pipe_kind kind_of(const struct live_end_key *k, const struct live_end *v)
@@ -27,15 +36,13 @@ static enum sum_pipe_kind kind_of(const struct live_end_key *k, const struct liv
 static struct sum_pipe *pipe_for(struct pipe_fill *f, const struct live_end_key *k,
 				 const struct live_end *v)
 {
-	struct pipe_key key = { .id = k->id, .sb = k->sb, .kind = k->kind };
+	struct pipe_key key = { .id = k->id, .sb = k->sb, .kind = k->kind,
+				.ahead = (k->dir & END_AHEAD) != 0 };
 	size_t *known = map_get(f->by_id, &key), cap;
 	struct sum_pipe *p;
 
 	if (known)
 		return &f->s->pipe[*known];
-	known = map_put(f->by_id, &key);
-	if (!known)
-		return NULL;
 	if (f->s->npipe == f->cap) {
 		cap = f->cap ? f->cap * 2 : 16;
 		p = realloc(f->s->pipe, cap * sizeof(*p));
@@ -44,12 +51,90 @@ static struct sum_pipe *pipe_for(struct pipe_fill *f, const struct live_end_key 
 		f->s->pipe = p;
 		f->cap = cap;
 	}
+	known = map_put(f->by_id, &key);
+	if (!known)
+		return NULL;
 	*known = f->s->npipe;
 	p = &f->s->pipe[f->s->npipe++];
 	memset(p, 0, sizeof(*p));
 	p->kind = kind_of(k, v);
-	p->inode = v->inode;
+	p->inode = k->kind == END_SOCKET ? k->sb : v->inode;
 	return p;
+}
+
+/* The row of thread @k->tid at one side of @p; a thread that wrote early may have one. */
+static struct sum_pipe_end *thread_at(struct pipe_fill *f, struct sum_pipe *p,
+				      const struct live_end_key *k, const struct live_end *v)
+{
+	struct sum_pipe_end **list = k->dir & END_WRITE ? &p->writer : &p->reader, *e;
+	size_t *n = k->dir & END_WRITE ? &p->nwriter : &p->nreader, i;
+
+	for (i = 0; k->dir & END_AHEAD && i < *n; i++)
+		if ((*list)[i].tid == (pid_t)k->tid)
+			return &(*list)[i];
+	e = realloc(*list, (*n + 1) * sizeof(*e));
+	if (!e)
+		return NULL;
+	*list = e;
+	e += (*n)++;
+	memset(e, 0, sizeof(*e));
+	e->tid = (pid_t)k->tid;
+	e->tgid = (pid_t)v->tgid;
+	strcpy(e->comm, live_comm(f->l, e->tid, NULL));
+	return e;
+}
+
+static int add_end(struct pipe_fill *f, struct sum_pipe *p, const struct live_end_key *k,
+		   const struct live_end *v)
+{
+	struct sum_pipe_end *e = thread_at(f, p, k, v);
+
+	if (!e)
+		return -ENOMEM;
+	e->chunks += v->chunks;
+	e->bytes += v->bytes;
+	e->blocked_ns += v->blocked_ns;
+	e->blocked += v->blocked;
+	e->eagain += v->eagain;
+	e->futex_calls += v->futex_calls;
+	e->chunk_bytes.sum += v->bytes;
+	if (e->chunk_bytes.max < v->chunk_max)
+		e->chunk_bytes.max = v->chunk_max;
+	hist_merge_counts(&e->chunk_bytes, v->hist, HIST_BUCKETS);
+	return 0;
+}
+
+static int keep_early(struct pipe_fill *f, const struct live_end_key *k, const struct live_end *v)
+{
+	size_t cap = f->early_cap ? f->early_cap * 2 : 16;
+	struct early_end *e;
+
+	if (f->nearly == f->early_cap) {
+		e = realloc(f->early, cap * sizeof(*e));
+		if (!e)
+			return -ENOMEM;
+		f->early = e;
+		f->early_cap = cap;
+	}
+	f->early[f->nearly++] = (struct early_end){ *k, *v };
+	return 0;
+}
+
+/* Whoever knows both sockets of a connection tells those who wrote before it was accepted. */
+static int note_sender(struct pipe_fill *f, const struct sum_pipe *p, const struct live_end_key *k,
+		       const struct live_end *v)
+{
+	struct pipe_key key = { .id = k->id, .sb = (uint32_t)v->inode, .kind = k->kind,
+				.ahead = 1 };
+	size_t *at;
+
+	if (k->kind != END_SOCKET || !v->inode)
+		return 0;
+	at = map_put(f->by_id, &key);
+	if (!at)
+		return -ENOMEM;
+	*at = (size_t)(p - f->s->pipe);
+	return 0;
 }
 
 static int end_row(void *ctx, const void *key, const void *value)
@@ -57,37 +142,30 @@ static int end_row(void *ctx, const void *key, const void *value)
 	struct pipe_fill *f = ctx;
 	const struct live_end_key *k = key;
 	const struct live_end *v = value;
-	struct sum_pipe_end **list, *e;
 	struct sum_pipe *p;
-	size_t *n;
 
 	if (k->dir & END_CALIB)
 		return 0;
+	if (k->dir & END_AHEAD)
+		return keep_early(f, k, v);
 	p = pipe_for(f, k, v);
 	if (!p)
 		return -ENOMEM;
 	if (v->fifo)
 		p->kind = SUM_FIFO;
-	list = k->dir == END_WRITE ? &p->writer : &p->reader;
-	n = k->dir == END_WRITE ? &p->nwriter : &p->nreader;
-	e = realloc(*list, (*n + 1) * sizeof(*e));
-	if (!e)
-		return -ENOMEM;
-	*list = e;
-	e += (*n)++;
-	memset(e, 0, sizeof(*e));
-	e->tid = (pid_t)k->tid;
-	e->tgid = (pid_t)v->tgid;
-	strcpy(e->comm, live_comm(f->l, e->tid, NULL));
-	e->chunks = v->chunks;
-	e->bytes = v->bytes;
-	e->blocked_ns = v->blocked_ns;
-	e->blocked = v->blocked;
-	e->eagain = v->eagain;
-	e->futex_calls = v->futex_calls;
-	e->chunk_bytes.sum = v->bytes;
-	e->chunk_bytes.max = v->chunk_max;
-	hist_merge_counts(&e->chunk_bytes, v->hist, HIST_BUCKETS);
+	return note_sender(f, p, k, v) ? -ENOMEM : add_end(f, p, k, v);
+}
+
+static int early_rows(struct pipe_fill *f)
+{
+	struct sum_pipe *p;
+	size_t i;
+
+	for (i = 0; i < f->nearly; i++) {
+		p = pipe_for(f, &f->early[i].key, &f->early[i].value);
+		if (!p || add_end(f, p, &f->early[i].key, &f->early[i].value))
+			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -193,6 +271,9 @@ int live_fill_pipes(struct live *l, struct summary *s)
 		return -ENOMEM;
 	r = live_map_each(live_map_fd(l, "ends"), sizeof(struct live_end_key),
 			  sizeof(struct live_end), end_row, &f);
+	if (!r)
+		r = early_rows(&f);
+	free(f.early);
 	map_free(f.by_id);
 	for (i = 0; i < s->npipe; i++)
 		finish_pipe(&s->pipe[i], s->duration_ns);
