@@ -85,6 +85,17 @@ def the_contended_lock_is_named():
 
 
 @test
+def a_holder_that_sleeps_is_not_taken_for_preempted():
+    for _ in range(CHANCES):
+        f = findings("contended-lock", "asleep")["contended-lock"]
+        check("fewer threads" not in f["advice"], f"of a CPU that is not wanted: {f['advice']}")
+        if f["evidence"]["holder_asleep_part"] >= 0.4:
+            break
+    contains(f["advice"], "sleeps while it holds the lock", "the advice")
+    contains(f["advice"], "in clock_nanosleep", "the call")
+
+
+@test
 def the_slow_stage_is_named():
     s = trace_work("diag_starved_reader", "trigger").json
     f = [x for x in s["findings"] if x["id"] == "starved-reader"][0]

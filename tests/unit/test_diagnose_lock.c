@@ -181,16 +181,57 @@ static void a_lock_is_named_with_its_place(void **state)
 	assert_true(fix_evidence(f, "waiters") == 2);
 	assert_non_null(strstr(f->advice, "Do less while holding"));
 	/* A holder that is preempted needs other advice. */
+	s.threads.by_thread[0].futex_wait_ns = 500 * MS;	/* all that it is blocked */
 	s.threads.by_thread[0].runnable_ns = 215 * MS;	/* 30.07 % */
 	f = fix_judge(&s, "contended-lock");
 	assert_non_null(strstr(f->advice, "ready but not running"));
 	s.threads.by_thread[0].runnable_ns = 214 * MS;	/* 29.97 % */
 	f = fix_judge(&s, "contended-lock");
 	assert_non_null(strstr(f->advice, "Do less while holding"));
+	/* One that is ready as long, and sleeps elsewhere for half a second, is not. */
+	s.threads.by_thread[0].runnable_ns = 215 * MS;
+	s.threads.by_thread[0].futex_wait_ns = 0;
+	f = fix_judge(&s, "contended-lock");
+	assert_non_null(strstr(f->advice, "Do less while holding"));
+	assert_true(fix_evidence(f, "holder_runnable_part") == 0);
 	free(s.lock[0].symbol);
 	s.lock[0].symbol = NULL;
 	f = fix_judge(&s, "contended-lock");
 	assert_non_null(strstr(f->text, "private lock 0x1004 of prog (1)"));
+	summary_release(&s);
+}
+
+/* Two wait 125 ms each: who held the lock ran for 62 ms of it, so it slept. */
+static void a_holder_that_sleeps_is_told_so(void **state)
+{
+	const struct sum_finding *f;
+	struct summary s;
+
+	(void)state;
+	fix_quiet(&s);
+	contended(&s);
+	fix_thread(&s, 12, 31 * MS);
+	s.threads.by_thread[0].oncpu_ns = 11 * MS;
+	s.threads.by_thread[0].runnable_ns = 20 * MS;	/* more than it runs */
+	s.sched.block = FIX_ARRAY(3, struct sum_block);
+	s.sched.nblock = 3;
+	s.sched.block[0] = (struct sum_block){ "futex", 9, SEC };
+	s.sched.block[1] = (struct sum_block){ "page fault/other", 9, SEC };
+	s.sched.block[2] = (struct sum_block){ "clock_nanosleep", 9, 100 * MS };
+	f = fix_judge(&s, "contended-lock");
+	assert_non_null(f);
+	assert_non_null(strstr(f->advice, "The holder sleeps while it holds the lock, most likely "
+			       "in clock_nanosleep:"));
+	assert_true(fix_evidence(f, "holder_asleep_part") > 0.6);
+	s.sched.block[2].total_ns = 10 * MS;	/* too little to be it */
+	f = fix_judge(&s, "contended-lock");
+	assert_non_null(strstr(f->advice, "The holder sleeps while it holds the lock:"));
+	s.threads.by_thread[1].oncpu_ns = 82 * MS;	/* 113 ms of 125: nine tenths */
+	f = fix_judge(&s, "contended-lock");
+	assert_null(strstr(f->advice, "sleeps"));
+	s.threads.nby_thread = 1;	/* without a row nothing is known */
+	f = fix_judge(&s, "contended-lock");
+	assert_true(fix_evidence(f, "holder_asleep_part") == 0);
 	summary_release(&s);
 }
 
@@ -455,6 +496,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contended_lock),
 		cmocka_unit_test(a_lock_is_named_with_its_place),
+		cmocka_unit_test(a_holder_that_sleeps_is_told_so),
 		cmocka_unit_test(convoy_rule),
 		cmocka_unit_test(turns_decide_between_convoy_and_contention),
 		cmocka_unit_test(lock_step),

@@ -3,6 +3,7 @@
  * diag_contended_lock: 3 threads take one mutex 300 times each. They hold it
  * for 500 µs and work 100 µs without; or hold it for 5 µs and work 500 µs,
  * while a pool of 4 idles on a condition variable: much waiting, no contention.
+ * With "asleep" they hold it through a sleep of 300 µs and hardly run at all.
  */
 #include "diag.h"
 
@@ -15,13 +16,17 @@ static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t pool_work = PTHREAD_COND_INITIALIZER;
 static int items;
 static uint64_t held_ns, free_ns;
+static bool asleep;
 
 static void *fighter(void *arg)
 {
 	(void)arg;
 	for (int i = 0; i < TURNS; i++) {
 		pthread_mutex_lock(&contended);
-		wl_spin_ns(held_ns);
+		if (asleep)
+			wl_sleep_us(300);
+		else
+			wl_spin_ns(held_ns);
 		pthread_mutex_unlock(&contended);
 		wl_spin_ns(free_ns);
 	}
@@ -54,11 +59,12 @@ static void feed_pool(void)
 
 int main(int argc, char **argv)
 {
-	bool trigger = diag_trigger(argc, argv);
+	asleep = argc == 2 && !strcmp(argv[1], "asleep");
+	bool trigger = asleep || diag_trigger(argc, argv);
 	pthread_t fighters[THREADS], idlers[IDLE];
 
 	held_ns = trigger ? 500000 : 5000;
-	free_ns = trigger ? 100000 : 500000;
+	free_ns = asleep ? 1000 : trigger ? 100000 : 500000;
 	for (int i = 0; i < THREADS; i++)
 		fighters[i] = diag_thread(NULL, fighter, NULL);
 	for (int i = 0; i < IDLE && !trigger; i++)

@@ -11,6 +11,9 @@
 
 /* Edges of one lock that are looked at, most frequent first. */
 #define MOST_EDGES 64
+/* The part of the waiting in which a holder must sleep to be told not to, and that at least. */
+#define HOLDER_ASLEEP 0.4
+#define SURELY_ASLEEP 0.1
 
 /*
  * What a turn lasts: with n threads in the queue everyone waits for n - 1
@@ -71,13 +74,110 @@ static const char preempted_advice[] =
 	"The holder is often ready but not running, and all wait for it meanwhile: run fewer "
 	"threads than CPUs, and do less while holding the lock.";
 
-/* The part of its time on or waiting for a CPU that the lock's holder waits for one. */
+/* What @t sleeps outside of futex waits. */
+static double sleep_ns(const struct sum_thread *t)
+{
+	return t->blocked_ns > t->futex_wait_ns ? (double)(t->blocked_ns - t->futex_wait_ns) : 0;
+}
+
+/*
+ * The part of the holder's time in which it waits for a CPU. Its time in futex
+ * waits is left out: there it holds nothing. What it sleeps elsewhere is not: a
+ * holder that sleeps in calls is ready for a moment after each.
+ */
 static double holder_preempted(struct verdict *v, const struct summary *s,
 			       const struct sum_lock *l)
 {
 	const struct sum_thread *t = l->holder ? verdict_thread(v, s, l->holder) : NULL;
+	double ready;
 
-	return t ? rule_part((double)t->runnable_ns, (double)(t->runnable_ns + t->oncpu_ns)) : 0;
+	if (!t)
+		return 0;
+	ready = (double)t->runnable_ns;
+	return ready > sleep_ns(t) ?
+	       rule_part(ready, ready + (double)t->oncpu_ns + sleep_ns(t)) : 0;
+}
+
+/* Times of all who use a lock, together. */
+struct lock_users { double running, ready, asleep; };
+
+/* Adds up each thread of the lock's edges once; false: not all of them are known. */
+static bool lock_users(struct verdict *v, const struct summary *s, const struct sum_lock *l,
+		       struct lock_users *u)
+{
+	pid_t seen[2 * MOST_EDGES];
+	size_t i, j, n = 0;
+
+	if (l->nedge > MOST_EDGES)
+		return false;
+	for (i = 0; i < 2 * l->nedge; i++) {
+		const struct sum_edge *e = &l->edge[i / 2];
+		pid_t tid = i % 2 ? e->waker : e->waiter;
+		const struct sum_thread *t;
+
+		for (j = 0; j < n && seen[j] != tid; j++)
+			;
+		if (j < n || !tid)
+			continue;
+		seen[n++] = tid;
+		t = verdict_thread(v, s, tid);
+		if (!t)
+			return false;
+		u->running += (double)t->oncpu_ns;
+		u->ready += (double)t->runnable_ns;
+		u->asleep += sleep_ns(t);
+	}
+	return n > 0;
+}
+
+/*
+ * The part of the waiting in which the holder sleeps. While one waits another
+ * holds the lock: had no holder ever slept, those who use it would together have
+ * run, or been ready to, for as long as each of them waits. Where they have not,
+ * what is not running is shared out between sleeping and being ready, as they
+ * do both: who is ready may also be one that was just given the lock.
+ */
+static double holder_asleep(struct verdict *v, const struct summary *s, const struct sum_lock *l)
+{
+	const double waited = rule_part((double)l->wait.sum, (double)rule_waiters(l));
+	struct lock_users u = { 0 };
+
+	if (!lock_users(v, s, l, &u) || u.running + u.ready > waited * (1 - SURELY_ASLEEP))
+		return 0;
+	return (1 - u.running / waited) * rule_part(u.asleep, u.asleep + u.ready);
+}
+
+/* What threads sleep in most, futex waits and faults aside, if it explains @asleep_ns. */
+static const char *sleeps_in(const struct summary *s, double asleep_ns)
+{
+	const struct sum_block *most = NULL;
+	uint64_t all = 0;
+	size_t i;
+
+	for (i = 0; i < s->sched.nblock; i++) {
+		const struct sum_block *b = &s->sched.block[i];
+
+		if (!strncmp(b->name, "futex", 5) || strchr(b->name, '/'))
+			continue;
+		all += b->total_ns;
+		if (!most || b->total_ns > most->total_ns)
+			most = b;
+	}
+	return most && (double)most->total_ns >= asleep_ns / 2 && most->total_ns >= all / 2 ?
+	       most->name : NULL;
+}
+
+static struct rule_text asleep_advice(const struct summary *s, const struct sum_lock *l,
+				      double asleep)
+{
+	const double waited = rule_part((double)l->wait.sum, (double)rule_waiters(l));
+	const char *call = sleeps_in(s, asleep * waited);
+	struct rule_text t;
+
+	snprintf(t.s, sizeof(t.s), "The holder sleeps while it holds the lock%s%.40s: wait, read and "
+		 "write before taking it or after giving it back; --stacks shows who takes it.",
+		 call ? ", most likely in " : "", call ? call : "");
+	return t;
 }
 
 /* A lock held so long that others wait for it instead of working. */
@@ -93,6 +193,8 @@ int rule_contended_lock(const struct rule *r, const struct summary *s, struct ve
 		if (!lock_is_fought_over(r, s, l) || turn_ns(l) < (double)r->limit.ns)
 			continue;
 		const double preempted = holder_preempted(v, s, l);
+		const double asleep = holder_asleep(v, s, l);
+		const struct rule_text sleeps = asleep_advice(s, l, asleep);
 		const struct sum_evidence evidence[] = {
 			{ "addr", (double)l->addr },
 			{ "waits", (double)l->waits },
@@ -102,10 +204,12 @@ int rule_contended_lock(const struct rule *r, const struct summary *s, struct ve
 			{ "waiters", (double)rule_waiters(l) },
 			{ "holder", (double)l->holder },
 			{ "holder_runnable_part", preempted },
+			{ "holder_asleep_part", asleep },
 		};
 		const struct rule_case c = {
 			(double)l->wait.sum, l->waits, RULE_EVIDENCE(evidence),
-			.advice = preempted >= r->limit.ratio ? preempted_advice : NULL,
+			.advice = asleep >= HOLDER_ASLEEP ? sleeps.s :
+				  preempted >= r->limit.ratio ? preempted_advice : NULL,
 		};
 
 		ret = verdict_add(v, r, &c, "threads wait %s for %s in %s waits (p99 %s)%s: %s of "
