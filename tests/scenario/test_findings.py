@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Findings on real traces: each rule's trigger and near miss, and healthy programs."""
 import glob
+import json
 import os
 import re
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -12,6 +14,7 @@ from harness import (ROOT, TRACER, check, contains, equal, main, run, scratch, t
 
 # A load beside the test takes CPUs from the traced program, and these rules see
 # just that; their near misses get another chance.
+OPTS = {"stuck-lock": ("-d", "1")}  # found in threads that still sleep when the trace ends
 BY_LOAD = {"cpu-starved", "slow-wakeup"}
 CHANCES = 3
 
@@ -28,7 +31,7 @@ def program(rule):
 
 def findings(rule, which):
     """{id: finding} of one run, after a look at the form of each."""
-    s = trace_work(program(rule), which).json
+    s = trace_work(program(rule), which, opts=OPTS.get(rule, ())).json
     for f in s["findings"]:
         check(re.fullmatch(r"[a-z-]+", f["id"]), f"id of {f}")
         check(f["text"] and f["advice"], f"words of {f}")
@@ -93,6 +96,23 @@ def a_holder_that_sleeps_is_not_taken_for_preempted():
             break
     contains(f["advice"], "sleeps while it holds the lock", "the advice")
     contains(f["advice"], "in clock_nanosleep", "the call")
+
+
+@test
+def a_deadlock_is_found_in_a_process_that_hangs():
+    w = subprocess.Popen([workload("deadlock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with w:
+        w.stdout.readline()
+        for mode in ("wait", "exact"):
+            r = run([TRACER, "attach", "--mode", mode, "-d", "1", str(w.pid), "--json"]).ok()
+            found = [f for f in json.loads(r.out)["findings"] if f["id"] == "stuck-lock"]
+            equal(len(found), 2, f"{mode}: locks that are stuck")
+            equal(sorted(re.search(r"private lock (\w+)", f["text"])[1] for f in found),
+                  ["first", "second"], mode)
+            for f in found:
+                contains(f["text"], "since before the trace began", mode)
+                equal(f["evidence"]["waiters"], 1, mode)
+        w.stdin.close()
 
 
 @test

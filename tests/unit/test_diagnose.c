@@ -182,6 +182,29 @@ static void every_rule_has_an_id_of_its_own(void **state)
 	assert_null(diagnose_title(i));
 }
 
+static void what_could_not_be_judged_is_counted(void **state)
+{
+	struct summary s;
+	struct err err = { 0 };
+
+	(void)state;
+	fix_quiet(&s);
+	assert_int_equal(diagnose(&s, &err), 0);
+	assert_int_equal(s.judged.judged, s.judged.rules);
+	assert_true(s.judged.rules >= 20);
+	assert_int_equal(s.judged.by_mode + s.judged.by_collect, 0);
+	s.mode = SUM_WAIT;
+	assert_int_equal(diagnose(&s, &err), 0);
+	assert_int_equal(s.judged.judged, 5);
+	assert_int_equal(s.judged.by_mode, s.judged.rules - 5);
+	assert_int_equal(s.judged.by_collect, 0);
+	s.collected = SUM_SCHED;
+	assert_int_equal(diagnose(&s, &err), 0);
+	assert_int_equal(s.judged.judged, 1);	/* cpu-starved */
+	assert_int_equal(s.judged.by_collect, s.judged.rules - 1);
+	summary_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +216,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_found_below_a_hundredth_of_the_time),
 		cmocka_unit_test(losses_withhold_and_are_owned_up_to),
 		cmocka_unit_test(losses_without_a_suspicion_are_no_finding),
+		cmocka_unit_test(what_could_not_be_judged_is_counted),
 		cmocka_unit_test(every_rule_has_an_id_of_its_own),
 	};
 

@@ -235,6 +235,53 @@ static void a_holder_that_sleeps_is_told_so(void **state)
 	summary_release(&s);
 }
 
+/* --- stuck-lock: half a second, at a mutex --- */
+
+static void stuck(struct summary *s)
+{
+	struct sum_lock *l = add_lock(s, "order_lock");
+
+	l->waits = l->pending = 2;
+	l->pending_ns = 2 * SEC / 2;
+	l->wait = fix_hist(SEC / 2, 2);
+	add_site(l, "__lll_lock_wait", 1);
+	s->mode = SUM_WAIT;
+	s->collected = SUM_FUTEX;
+}
+
+static void not_so_long(struct summary *s) { s->lock[0].pending_ns--; }
+static void came_back(struct summary *s) { s->lock[0].pending = s->lock[0].pending_ns = 0; }
+static void much_lost(struct summary *s) { s->loss.total = s->loss.ring_full = 1000; }
+
+static void stuck_lock(void **state)
+{
+	static const struct fix_knob knobs[] = {
+		{ "less than half a second", not_so_long },
+		{ "the waits having come back", came_back },
+		{ "being parked on a condition variable", in_cond_wait },
+		{ "being idle at a semaphore", in_sem_wait },
+		{ "being waited for at a barrier", in_barrier },
+		{ "being waited for at a join", in_join },
+		{ "no stack", no_stack_read },
+	};
+	const struct sum_finding *f;
+	struct summary s;
+
+	(void)state;
+	FIX_BOTH_SIDES("stuck-lock", stuck, knobs);
+	fix_still("stuck-lock", stuck, much_lost);
+	fix_quiet(&s);
+	stuck(&s);
+	f = fix_judge(&s, "stuck-lock");
+	assert_string_equal(f->text, "2 threads wait for private lock order_lock, most often in "
+			    "transfer, for the last 500 ms, and nobody has given it back");
+	s.lock[0].pending = 1;
+	f = fix_judge(&s, "stuck-lock");
+	assert_string_equal(f->text, "1 thread waits for private lock order_lock, most often in "
+			    "transfer, since before the trace began, and nobody has given it back");
+	summary_release(&s);
+}
+
 /* --- convoy: 5,000 waits, turns under 50 µs --- */
 
 static void convoy(struct summary *s)
@@ -497,6 +544,7 @@ int main(void)
 		cmocka_unit_test(contended_lock),
 		cmocka_unit_test(a_lock_is_named_with_its_place),
 		cmocka_unit_test(a_holder_that_sleeps_is_told_so),
+		cmocka_unit_test(stuck_lock),
 		cmocka_unit_test(convoy_rule),
 		cmocka_unit_test(turns_decide_between_convoy_and_contention),
 		cmocka_unit_test(lock_step),

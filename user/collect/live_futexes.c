@@ -228,6 +228,8 @@ static int add_pending(struct futex_fill *f)
 			lock->tgid = p->tgid;
 		lock->waits += p->count;
 		lock->blocked += p->count;
+		lock->pending += p->count;
+		lock->pending_ns += p->wait_ns;
 		lock->wait.sum += p->wait_ns;
 		if (p->wait_ns / p->count > lock->wait.max)
 			lock->wait.max = p->wait_ns / p->count;

@@ -136,6 +136,8 @@ struct sum_lock {
 	uint64_t woken;		/* threads that they woke */
 	uint64_t wasted_wakes;	/* wake operations that woke nobody */
 	uint64_t requeued;
+	uint64_t pending;	/* of .waits, those that had not come back at the end */
+	uint64_t pending_ns;	/* how long these lasted, together */
 	struct hist wait;	/* wall time of each wait; .sum is wait_ns.total */
 	struct sum_edge *edge;	/* most frequent first */
 	size_t nedge;
@@ -258,6 +260,13 @@ struct sum_finding {
 	size_t nevidence;
 };
 
+/* How many of the rules could be judged by what was collected. */
+struct sum_judged {
+	unsigned int rules, judged;
+	unsigned int by_mode;		/* of those that were not: for exact mode alone */
+	unsigned int by_collect;	/* for a collector that did not run */
+};
+
 struct sum_collector { const char *name, *way; };	/* "syscalls", "tp_btf" */
 
 struct summary {
@@ -280,6 +289,7 @@ struct summary {
 	uint64_t compat_calls;	/* 32-bit system calls, counted but not named */
 	struct sum_finding *finding;	/* most severe first */
 	size_t nfinding;
+	struct sum_judged judged;	/* all 0: nobody judged */
 	struct sum_threads threads;
 	struct sum_lock *lock;	/* wait.sum, largest first */
 	size_t nlock;

@@ -185,13 +185,16 @@ static void head_size(struct view *v, struct buf *b)
 	view_wrap(v, HEAD_INDENT, "", VIEW_PLAIN, b);
 }
 
+/* What noise hides is left out: 0 ns would be a claim. */
 static void add_cost(const struct view *v, struct buf *b, int64_t ns, const char *to)
 {
+	if (ns <= 0)
+		return;
 	if (b->len)
 		view_sep(v, b);
 	else
 		buf_adds(b, "tracing adds ");
-	view_ns(v, b, ns > 0 ? (uint64_t)ns : 0);
+	view_ns(v, b, (uint64_t)ns);
 	view_glued(b, to);
 }
 
@@ -225,9 +228,6 @@ static void head_overhead(struct view *v, struct buf *b)
 		buf_adds(b, "tracing adds nothing to a call that does not block");
 		if (o->measured && v->s->threads.routines_asked)
 			add_cost(v, b, o->ns_per_start_routine, " to a thread's start");
-	} else if (o->measured && o->ns_per_syscall <= 0 && o->ns_per_futex <= 0 &&
-	    o->ns_per_pipe_chunk <= 0 && !v->s->threads.routines_asked) {
-		buf_adds(b, "tracing adds nothing that could be measured to a call");
 	} else if (o->measured) {
 		add_cost(v, b, o->ns_per_syscall, " to a call");
 		if (v->s->collected & SUM_FUTEX)
@@ -236,6 +236,8 @@ static void head_overhead(struct view *v, struct buf *b)
 			add_cost(v, b, o->ns_per_pipe_chunk, " to a pipe chunk");
 		if (v->s->threads.routines_asked)
 			add_cost(v, b, o->ns_per_start_routine, " to a thread's start");
+		if (!b->len)
+			buf_adds(b, "tracing adds nothing that could be measured to a call");
 	}
 	if (o->consumer_cpu_ns) {
 		view_sep(v, b);
@@ -364,6 +366,24 @@ static void glue_figures(struct buf *b)
 	}
 }
 
+/* Nothing found is worth as much as what could be looked for. */
+static void add_none(struct buf *b, const struct sum_judged *j)
+{
+	buf_adds(b, "none: no rule found anything worth your time");
+	if (j->judged == j->rules)
+		return;
+	buf_addf(b, "; only %u of %u rules could be judged, ", j->judged, j->rules);
+	if (j->by_mode)
+		buf_adds(b, "--mode" VIEW_GLUE "exact");
+	if (j->by_mode && j->by_collect)
+		buf_adds(b, " without ");
+	else if (j->by_collect)
+		buf_adds(b, "a trace without ");
+	if (j->by_collect)
+		buf_adds(b, "--collect");
+	buf_adds(b, " allows the rest");
+}
+
 void view_findings(struct view *v)
 {
 	struct buf b = BUF_INIT;
@@ -371,7 +391,7 @@ void view_findings(struct view *v)
 	size_t i;
 
 	if (!v->s->nfinding)
-		buf_adds(&b, "none: no rule found anything worth your time");
+		add_none(&b, &v->s->judged);
 	else
 		buf_addf(&b, "%zu%s", v->s->nfinding,
 			 v->s->nfinding > 1 ? ", the dearest first" : "");

@@ -263,9 +263,17 @@ static int verdict_hand_over(struct verdict *v, struct summary *s)
 	return 0;
 }
 
-static bool rule_applies(const struct rule *r, const struct summary *s)
+/* Whether what @r needs was collected; counts what was not, by what would give it. */
+static bool rule_applies(const struct rule *r, const struct summary *s, struct sum_judged *n)
 {
-	return (s->collected & r->needs) == r->needs && (!r->exact || s->mode == SUM_EXACT);
+	const bool collected = (s->collected & r->needs) == r->needs;
+	const bool exact = !r->exact || s->mode == SUM_EXACT;
+
+	n->rules++;
+	n->judged += collected && exact;
+	n->by_collect += !collected;
+	n->by_mode += !exact;
+	return collected && exact;
 }
 
 int diagnose(struct summary *s, struct err *err)
@@ -275,9 +283,10 @@ int diagnose(struct summary *s, struct err *err)
 	int r = 0;
 
 	/* A stack that was not read leaves every count as it is. */
+	s->judged = (struct sum_judged){ 0 };
 	v.lost = s->loss.total > s->loss.stacks ? s->loss.total - s->loss.stacks : 0;
 	for (i = 0; i < rule_count && !r; i++)
-		if (rule_applies(&rule_table[i], s))
+		if (rule_applies(&rule_table[i], s, &s->judged))
 			r = rule_table[i].judge(&rule_table[i], s, &v);
 	if (!r && v.no_memory)
 		r = -ENOMEM;

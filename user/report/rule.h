@@ -109,6 +109,7 @@ int rule_starved_reader(const struct rule *r, const struct summary *s, struct ve
 int rule_blocked_writer(const struct rule *r, const struct summary *s, struct verdict *v);
 int rule_fd_ping_pong(const struct rule *r, const struct summary *s, struct verdict *v);
 int rule_contended_lock(const struct rule *r, const struct summary *s, struct verdict *v);
+int rule_stuck_lock(const struct rule *r, const struct summary *s, struct verdict *v);
 int rule_convoy(const struct rule *r, const struct summary *s, struct verdict *v);
 int rule_lock_step(const struct rule *r, const struct summary *s, struct verdict *v);
 int rule_thundering_herd(const struct rule *r, const struct summary *s, struct verdict *v);

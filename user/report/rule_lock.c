@@ -222,6 +222,49 @@ int rule_contended_lock(const struct rule *r, const struct summary *s, struct ve
 	return ret;
 }
 
+/* A wait as long as the trace began before it; the rest is what finding the threads took. */
+#define ALL_THE_TIME 0.95
+
+/*
+ * A lock that threads still wait for when the trace ends, and have for long. It
+ * rests on no counts, so nothing that was lost can change it: the threads were
+ * looked at where they slept. Only a stack says that it is a lock: an idle
+ * worker at a condition variable waits as long.
+ */
+int rule_stuck_lock(const struct rule *r, const struct summary *s, struct verdict *v)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < s->nlock && !ret; i++) {
+		const struct sum_lock *l = &s->lock[i];
+		const double each = rule_part((double)l->pending_ns, (double)l->pending);
+		const bool always = each >= ALL_THE_TIME * (double)s->duration_ns;
+		enum sum_lock_use use = sum_lock_use(l);
+
+		if (l->pending < r->limit.count || each < (double)r->limit.ns ||
+		    (use != SUM_USE_MUTEX && use != SUM_USE_RWLOCK) ||
+		    !rule_worth(r, s, (double)l->pending_ns))
+			continue;
+		const struct sum_evidence evidence[] = {
+			{ "addr", (double)l->addr },
+			{ "waiters", (double)l->pending },
+			{ "pending_ns", (double)l->pending_ns },
+			{ "duration_part", rule_part(each, (double)s->duration_ns) },
+		};
+		const struct rule_case c = {
+			(double)l->pending_ns, UINT64_MAX, RULE_EVIDENCE(evidence), .advice = NULL,
+		};
+
+		ret = verdict_add(v, r, &c, "%s thread%s for %s%s, %s%s, and nobody has given it back",
+				  units_count(l->pending).s, l->pending == 1 ? " waits" : "s wait",
+				  rule_lock_name(l).s, lock_site(l).s,
+				  always ? "since before the trace began" : "for the last ",
+				  always ? "" : units_time(each).s);
+	}
+	return ret;
+}
+
 /* A lock handed from sleeper to sleeper: everyone queues for a short section. */
 int rule_convoy(const struct rule *r, const struct summary *s, struct verdict *v)
 {

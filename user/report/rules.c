@@ -104,6 +104,19 @@ const struct rule rule_table[] = {
 		.judge = rule_contended_lock,
 	},
 	{
+		.id = "stuck-lock",
+		.title = "Threads wait for a lock that nobody gives back",
+		.advice = "See what its holder does (gdb -p PID, thread apply all bt; a mutex of "
+			  "glibc holds its owner's tid): when it waits for a lock of one of these "
+			  "threads, it is a deadlock: take locks in the same order everywhere.",
+		.needs = SUM_FUTEX,
+		.limit = {
+			.count = 1,
+			.ns = 500000000,	/* a mutex is held for milliseconds at most */
+		},
+		.judge = rule_stuck_lock,
+	},
+	{
 		.id = "convoy",
 		.title = "A lock is handed from sleeper to sleeper for short sections",
 		.advice = "Take the lock less often: batch the work of several turns, keep counts "
