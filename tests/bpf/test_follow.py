@@ -7,7 +7,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
 from harness import (Skip, between, calls, check, edges, equal, keys, lock_at, lossless, main,
-                     need, pipe_of, test, trace, trace_work, workload)
+                     need, pipe_of, scratch, test, trace, trace_work, wait_for, workload)
 
 IN_NAMESPACE = ("unshare", "-pf", "--mount-proc")
 
@@ -76,11 +76,21 @@ def killed_while_blocked():
 
 
 @test
-def background_children_end_the_trace_as_strace_does():
-    """Children that outlive the command are followed to their end, or said to be running still."""
-    r = trace(["sh", "-c", f"{workload('getppid_loop')} 1009 >/dev/null & exit 7"], rc=None)
-    equal(r.rc, 7, "exit code")
-    check_summary(r.json)
+def background_children_are_left_running_and_said_to_be():
+    """The trace ends with its command; a child that outlives it goes on, and is in the summary."""
+    with scratch() as d:
+        gate, mark = os.path.join(d, "gate"), os.path.join(d, "mark")
+        os.mkfifo(gate)
+        r = trace(["sh", "-c", f"{{ exec 2>/dev/null >{mark}; exec cat <{gate}; }} & exit 7"], rc=7)
+        s = r.json
+        check_summary(s)
+        equal(s["exit"]["code"], 7, "exit.code")
+        equal(s["still_running"], 1, "still running: the child that waits at the gate")
+        equal((s["threads"]["processes_created"], s["threads"]["processes_exited"]), (1, 1),
+              "the child that came, the command that went")
+        with open(gate, "w", encoding="ascii") as f:
+            f.write("went on")
+        wait_for("the child's end", lambda: os.path.getsize(mark) == len("went on"))
 
 
 @test

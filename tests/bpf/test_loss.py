@@ -78,21 +78,46 @@ def ten_thousand_addresses_are_not_cut_silently():
         equal(lock_at(s, said["last"])["wakes"], 3, "wakes on the last address")
 
 
-@test
+@test(timeout=120)
 def rows_by_thread_are_capped_and_counted():
-    n = 20000
-    s = trace_work("thread_storm", n).json
-    rows = len(s["threads"]["by_thread"])
-    cut = s["threads"].get("by_thread_cut", 0)
-    equal(rows + cut, n + 1, "rows and those cut: every thread and the first one")
+    """More threads than rows are kept; all others are in the counts."""
+    n = 66000
+    t = trace_work("thread_storm", n, opts=["--ring", "32M"], timeout=100).json["threads"]
+    check(t["by_thread_cap"] < n, f"a cap of {t['by_thread_cap']} rows is not reached")
+    equal(len(t["by_thread"]), t["by_thread_cap"], "rows that were kept")
+    equal(t["by_thread_cut"], n + 1 - t["by_thread_cap"], "rows cut: the others and the first one")
+    equal((t["created"], t["exited"]), (n, n), "threads created and exited")
 
 
 @test
 def edges_of_a_crowd():
-    """Many waiters on one word: edges that do not fit count under waker 0 or in the ledger."""
-    s = trace_work("hostile_names").json
-    for l in s["locks"]:
-        check(sum(edges(l).values()) <= l["waits"], f"more edges than waits at {l['addr']}")
+    """Each of many threads wakes each other one from one word, once."""
+    n = 67
+    r = trace_work("futex_crowd", n, n)
+    s = r.json
+    check_summary(s)
+    lossless(s)
+    l = lock_at(s, r.said["addr"])
+    equal(l["waits"], r.said["waits"], "waits")
+    found = edges(l)
+    equal(set(found.values()), {1}, "times that one woke another")
+    members = {waiter for _, waiter in found}
+    equal(len(members), n, "members of the crowd")
+    equal(set(found), {(a, b) for a in members for b in members if a != b}, "who woke whom")
+
+
+@test
+def edges_that_find_no_room_are_in_the_ledger():
+    """A crowd with more edges than the kernel's table has rows."""
+    n = 211
+    r = trace_work("futex_crowd", n, n)
+    s = r.json
+    check_summary(s)
+    equal(lock_at(s, r.said["addr"])["waits"], r.said["waits"], "waits")
+    waits = sum(l["waits"] for l in s["locks"])
+    told = sum(sum(edges(l).values()) for l in s["locks"])
+    check(told < waits, f"all {told} edges found room: the crowd is too small")
+    equal(told + s["loss"]["map_full"], waits, "edges and the ledger")
 
 
 if __name__ == "__main__":

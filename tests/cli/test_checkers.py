@@ -97,6 +97,24 @@ def wrong_sums_are_found():
 
 
 @test(root=False)
+def waits_without_an_edge_are_found():
+    def summary(count=3, entered=6, running=0, mode="exact", lost=0):
+        s = copy.deepcopy(SUMMARY)
+        s.update(mode=mode, collected=["futex"], still_running=running)
+        s["locks"][0]["edges"][0]["count"] = count
+        s["futex"]["ops"] = [{"name": "wait", "calls": 3}, {"name": "wake", "calls": 3}]
+        s["syscalls"].append(dict(s["syscalls"][0], name="futex", calls=entered))
+        s["loss"].update(map_full=lost, total=lost)
+        return s
+
+    check(fails(check_summary, summary(count=2)), "a lost edge passed")
+    check(fails(check_summary, summary(count=1, entered=7)), "more were lost than never returned")
+    for good in (summary(), summary(count=2, entered=7), summary(count=2, running=1),
+                 summary(count=2, lost=1), summary(count=2, mode="wait")):
+        check_summary(good)
+
+
+@test(root=False)
 def timelines():
     def x(ts, dur, **kw):
         return dict({"ph": "X", "pid": 1, "tid": 1, "ts": ts, "dur": dur, "name": "n"}, **kw)
