@@ -148,10 +148,10 @@ static __always_inline void call_return(struct task_state *st, struct pt_regs *r
 	st->in_call = 0;
 	if (st->flags & ST_CALIB)
 		nr = LIVE_NR_CALIB;
-	else if (st->flags & ST_SILENT)
+	else if (st->flags & (ST_SILENT | ST_GONE))
 		return;
 	st->calls++;
-	if (!(st->class & CALL_OFF) && (!cfg.path_filter || (st->flags & ST_PATH)))
+	if (call_wanted(st, nr))
 		call = count_call(st, nr, ret, dur);
 	if (class == CALL_FUTEX || class == CALL_FUTEX2) {
 		if (cfg.collect & LIVE_FUTEX)
@@ -212,8 +212,7 @@ static __always_inline void never_entered(struct task_state *st, struct pt_regs 
 	st->enter_off = st->runnable_ns + st->blocked_ns;
 	if (cfg.path_filter)
 		path_note(st, nr, regs);
-	if (!(call_class[nr & (LIVE_NR_CALLS - 1)] & CALL_OFF) &&
-	    (!cfg.path_filter || (st->flags & ST_PATH)))
+	if (call_wanted(st, nr))
 		count_call(st, nr, ret, 0);
 }
 

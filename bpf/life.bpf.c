@@ -161,16 +161,23 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 
 /*
  * A thread counts from here on: run's child has become the command, and all
- * before was the tracer's own, or a thread has come to match a filter.
+ * before was the tracer's own, or a thread has come to match a filter. One that
+ * counted before, until a filter left it out, goes on from there.
  */
 static __always_inline void begin_account(struct task_state *st, u64 now)
 {
+	bool anew = !(st->flags & ST_COUNTED);
+
 	st->flags = (st->flags & ~(ST_SILENT | ST_CALIB | ST_FRESH)) | ST_COUNTED;
-	st->start_ns = now;
 	if (st->out_ns)		/* asleep, when somebody else renamed it or moved its group */
 		st->out_ns = now;
 	else
 		st->in_ns = now;
+	st->comm[0] = '\0';
+	raise_max(&counts.live_peak, counts.live);
+	if (!anew)
+		return;
+	st->start_ns = now;
 	st->calls = 0;
 	st->futex_calls = 0;
 	st->futex_at_end = 0;
@@ -183,7 +190,32 @@ static __always_inline void begin_account(struct task_state *st, u64 now)
 	st->enter_voluntary = 0;
 	st->voluntary = 0;
 	st->involuntary = 0;
-	raise_max(&counts.live_peak, counts.live);
+}
+
+/* What a thread has used until @now, a wait that is still on included. */
+static __always_inline void close_account(struct task_state *st, u64 now)
+{
+	u64 woken;
+
+	if (st->in_ns && now > st->in_ns) {
+		st->oncpu_ns += now - st->in_ns;
+		st->in_ns = now;
+	} else if (st->out_ns && now > st->out_ns) {
+		woken = woken_since(st, now);
+		st->runnable_ns += now - woken;
+		st->blocked_ns += woken - st->out_ns;
+		st->out_ns = now;
+	}
+}
+
+/* A filter leaves a thread out from here on; what it was until now keeps its name. */
+static __always_inline void mute(struct task_state *st, struct task_struct *task, u64 now)
+{
+	if (!(st->flags & ST_SILENT)) {
+		close_account(st, now);
+		bpf_probe_read_kernel(st->comm, sizeof(st->comm), task->comm);
+	}
+	st->flags = (st->flags & ~(ST_WAIT_EXEC | ST_CALIB)) | ST_MUTED;
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -212,7 +244,7 @@ int BPF_PROG(execed, struct task_struct *task)
 	st->space = new_space();
 	/* A set-uid program is not for everybody's eyes: it is followed, and left out. */
 	if ((cfg.filter && !filter_matches(task)) || (cfg.uid_filter && !uid_matches(task)))
-		st->flags = (st->flags & ~(ST_WAIT_EXEC | ST_CALIB)) | ST_MUTED;
+		mute(st, task, now);
 	else if (st->flags & ST_SILENT)
 		begin_account(st, now);
 	/* A thread that execs takes its leader's id, and begins a life under it. */
@@ -389,11 +421,28 @@ static __always_inline void still_waits(struct task_state *st, u64 ns)
 {
 	u8 class = st->class & 0x3f;
 
-	count_blocked(st->block_nr, ns);
+	count_blocked(st, st->block_nr, ns);
 	if (class < CALL_READ || class > CALL_SENDFILE || (cfg.exact && st->in_call != 1))
 		return;
 	if (st->in.kind || st->out.kind)
 		end_blocked(st, !st->in.kind, ns);
+}
+
+/* Exact mode: so does a call that has not returned. */
+static __always_inline void still_calls(struct task_state *st, u64 now)
+{
+	u64 ns = now > st->enter_ns ? now - st->enter_ns : 0;
+	u32 nr = st->nr;
+	struct live_call *call = bpf_map_lookup_elem(&calls, &nr);
+
+	st->calls++;
+	if (!call || !call_wanted(st, nr))
+		return;
+	call->calls++;
+	call->total_ns += ns;
+	call->off_ns += st->runnable_ns + st->blocked_ns - st->enter_off;
+	raise_max(&call->max_ns, ns);
+	hist_count(call->hist, ns);
 }
 
 /* When the trace ended: what is alive then has lasted to there, not until it is looked at. */
@@ -406,7 +455,7 @@ int dump_tasks(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct live_alive e = {};
 	struct task_state *st;
-	u64 now, woken, since = 0;
+	u64 now, since = 0;
 
 	if (!task)
 		return 0;
@@ -414,20 +463,18 @@ int dump_tasks(struct bpf_iter__task *ctx)
 	if (!st || task->exit_state)
 		return 0;
 	now = stopped_ns > st->start_ns ? stopped_ns : st->start_ns;
-	if (st->in_ns && now > st->in_ns) {
-		st->oncpu_ns += now - st->in_ns, st->in_ns = now;
-	} else if (st->out_ns && now > st->out_ns) {
-		woken = woken_since(st, now);
-		st->runnable_ns += now - woken;
-		if (st->flags & ST_BLOCKED)
+	if (!(st->flags & ST_SILENT)) {
+		if (!st->in_ns && (st->flags & ST_BLOCKED) && now > st->out_ns)
 			since = st->out_ns;
 		if (since)
-			st->blocked_ns += woken - since;
-		st->out_ns = now;
-		if (since && !(st->flags & ST_SILENT))
-			still_waits(st, woken - since);
+			still_waits(st, woken_since(st, now) - since);
+		close_account(st, now);
+		if (cfg.exact && st->in_call == 1)
+			still_calls(st, now);
 	}
 	fill_thread(&e.thread, st, task, now, false);
+	if (st->flags & ST_SILENT)
+		e.thread.call_addr = 0;	/* its stack is not ours to read */
 	st->flags |= ST_GONE;	/* it is not to be told of again, should it end meanwhile */
 	/* In wait mode calls are not seen, but what blocks is. */
 	if (!cfg.exact && since) {
@@ -455,7 +502,7 @@ static __always_inline void refilter(struct task_struct *task, bool matches)
 			take_up(task, task->group_leader, 0);
 	} else if (!(st->flags & ST_WAIT_EXEC)) {
 		if (!matches) {
-			st->flags |= ST_MUTED;
+			mute(st, task, now);
 		} else if (st->flags & ST_MUTED) {
 			begin_account(st, now);
 			st->enter_ns = now;	/* of a call in flight */

@@ -6,7 +6,7 @@
  * that ends is reported here, at its last switch: nothing of it comes after.
  */
 #include "lib/futex.bpf.h"
-#include "lib/pipe.bpf.h"
+#include "lib/path.bpf.h"
 
 #define TASK_DEAD	0x80
 #define PF_KTHREAD	0x00200000
@@ -24,14 +24,13 @@ static __always_inline void count_never_returned(struct task_state *st, u64 now)
 	u32 nr = st->nr;
 	struct live_call *call;
 
-	if (st->class & CALL_OFF || (cfg.path_filter && !(st->flags & ST_PATH)))
+	if (!call_wanted(st, nr))
 		return;
 	call = bpf_map_lookup_elem(&calls, &nr);
 	if (!call)
 		return;
 	call->calls++;
-	call->noreturn++;
-	if ((st->class & 0x3f) == CALL_EXIT && !(st->flags & ST_PROCESS)) {
+	if (nr == NR_EXIT && !(st->flags & ST_PROCESS)) {
 		call->way++;
 		call->way_ns += now - st->enter_ns;
 	}
@@ -55,12 +54,14 @@ __weak __noinline int thread_ended(struct task_state *st, u64 now)
 		if (st->in_call == 1) {
 			count_never_returned(st, now);
 			st->calls++;
-			if ((st->class & 0x3f) == CALL_EXIT)
+			/* exit_group ends a process, whichever thread calls it. */
+			if (st->nr == NR_EXIT && !(st->flags & ST_PROCESS))
 				st->stage_ns[STAGE_EXIT] = now - st->enter_ns;
 		}
+	}
+	if (st->flags & ST_COUNTED)
 		__sync_fetch_and_add(st->flags & ST_PROCESS ? &counts.procs_exited :
 							      &counts.threads_exited, 1);
-	}
 	if (RING_RESERVE(ring, e)) {
 		fill_thread(e, st, bpf_get_current_task_btf(), now, true);
 		ring_submit(ring, e);
@@ -83,7 +84,7 @@ __weak __noinline int sample_wait(struct task_state *st, u64 now)
 	key.addr = st->fx_addr;
 	key.space = st->space;
 	fx = futex_row(&key);
-	if (fx)
+	if (fx && !(cfg.exact && fx->samples))
 		stack_sample(st, fx, 0, now);
 	return 0;
 }
@@ -102,6 +103,14 @@ static __always_inline void woken_early(struct task_state *st, u64 since, u64 no
 		return;
 	st->waker = st->early_waker;
 	st->dead = st->early_dead;
+}
+
+/* Exact mode: a wait at a lock may be its last, and is sampled once while it can be. */
+static __always_inline void note_block(struct task_state *st, u64 now)
+{
+	st->block_nr = st->in_call == 1 ? st->nr : LIVE_NR_OTHER;
+	if (cfg.stacks && (st->flags & ST_WAITING) && !(st->flags & ST_SILENT))
+		sample_wait(st, now);
 }
 
 /* Wait mode: what the current thread, on the CPU @since, blocks in: from its registers. */
@@ -123,6 +132,8 @@ static __always_inline void note_wait(struct task_state *st, u64 since, u64 now)
 	class = call_class[nr & (LIVE_NR_CALLS - 1)] & 0x3f;
 	st->block_nr = nr;
 	st->class = class;
+	if (cfg.path_filter)
+		path_note(st, nr, regs);
 	if (st->flags & ST_RESTART && class != CALL_RESTART)
 		st->flags &= ~ST_RESTART;
 	if (class == CALL_FUTEX || class == CALL_FUTEX2) {
@@ -132,7 +143,7 @@ static __always_inline void note_wait(struct task_state *st, u64 since, u64 now)
 		if (!(st->flags & ST_WAITING))
 			return;
 		woken_early(st, since, now);
-		if (cfg.stacks)
+		if (cfg.stacks && !(st->flags & ST_SILENT))
 			sample_wait(st, now);
 	} else if (class == CALL_RESTART && (st->flags & ST_RESTART)) {
 		st->class = CALL_FUTEX;
@@ -178,9 +189,9 @@ static __always_inline void waited(struct task_state *st, u64 ns, u64 now)
 
 static __always_inline void ran_late(struct task_state *st, u64 runq, struct live_sched *row)
 {
-	st->runnable_ns += runq;
 	if (!row)
 		return;
+	st->runnable_ns += runq;
 	row->runq_ns += runq;
 	raise_max(&row->runq_max, runq);
 	hist_count(row->hist, runq);
@@ -191,11 +202,11 @@ static __always_inline void unblocked(struct task_state *st, struct live_sched *
 	u64 woken = woken_since(st, now), ns = woken - st->out_ns;
 	u32 nr = st->block_nr;
 
-	st->blocked_ns += ns;
-	ran_late(st, now - woken, row);
 	if (st->flags & ST_SILENT)
 		return;
-	count_blocked(nr, ns);
+	st->blocked_ns += ns;
+	ran_late(st, now - woken, row);
+	count_blocked(st, nr, ns);
 	if (!cfg.exact) {
 		u64 addr = st->flags & ST_WAITING ? st->fx_addr : 0;
 
@@ -243,27 +254,27 @@ __weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt,
 	if (!st->in_ns && st->out_ns)
 		switch_in(st, woken_since(st, now));
 	since = st->in_ns;
-	if (since) {
+	if (since && !(st->flags & ST_SILENT)) {
 		st->oncpu_ns += now - since;
-		if (cfg.timeline && now - since >= cfg.slice_min_ns && !(st->flags & ST_SILENT))
+		if (cfg.timeline && now - since >= cfg.slice_min_ns)
 			emit_slice(st, SLICE_ONCPU, since, now - since, 0, 0, 0, 0);
 	}
 	st->in_ns = 0;
 	st->out_ns = now;
 	if (preempt || !state) {
-		st->involuntary++;
+		st->involuntary += !(st->flags & ST_SILENT);
 		st->flags &= ~ST_BLOCKED;
 		return 0;
 	}
 	if (state & TASK_DEAD)
 		return thread_ended(st, now);
-	st->voluntary++;
+	st->voluntary += !(st->flags & ST_SILENT);
 	st->flags |= ST_BLOCKED;
 	st->wake_ns = 0;
 	if (!cfg.exact)
 		note_wait(st, since, now);
 	else
-		st->block_nr = st->in_call == 1 ? st->nr : LIVE_NR_OTHER;
+		note_block(st, now);
 	return 0;
 }
 

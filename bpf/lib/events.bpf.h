@@ -70,7 +70,10 @@ static __always_inline void fill_thread(struct live_thread *e, struct task_state
 		   (st->flags & ST_CREATED ? THREAD_CREATED : 0) |
 		   (st->flags & ST_COUNTED ? 0 : THREAD_CALIB) |
 		   (st->in_call ? THREAD_IN_CALL : 0) | (ended ? THREAD_ENDED : 0);
-	bpf_probe_read_kernel(e->comm, sizeof(e->comm), task->comm);
+	if (st->comm[0])
+		__builtin_memcpy(e->comm, st->comm, sizeof(e->comm));
+	else
+		bpf_probe_read_kernel(e->comm, sizeof(e->comm), task->comm);
 	e->start_ns = st->start_ns;
 	e->end_ns = ended ? now : 0;
 	__builtin_memcpy(e->stage_ns, st->stage_ns, sizeof(e->stage_ns));

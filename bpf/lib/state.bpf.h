@@ -75,6 +75,7 @@ struct task_state {
 	u16 block_nr;
 	u16 cpu;		/* 1 + the last one; 0: not known */
 	u32 taken;		/* by whoever found it first */
+	char comm[LIVE_COMM];	/* its name when a filter began to leave it out, or "" */
 	/* life */
 	u64 start_ns, created_ns, first_run_ns, first_user_ns, prep_ns, mask_ns;
 	u64 stage_ns[LIVE_STAGES];
@@ -164,8 +165,15 @@ static __always_inline void hist_count(u32 *hist, u64 v)
 		hist[b]++;
 }
 
-/* A wait in call @nr; in wait mode it is all that is seen of the call. */
-static __always_inline void count_blocked(u32 nr, u64 ns)
+/* Whether -e and -P want call @nr, which the thread is in. */
+static __always_inline bool call_wanted(const struct task_state *st, u32 nr)
+{
+	return !(call_class[nr & (LIVE_NR_CALLS - 1)] & CALL_OFF) &&
+	       (!cfg.path_filter || (st->flags & ST_PATH));
+}
+
+/* A wait of @ns in call @nr; in wait mode it is all that is seen of the call. */
+static __always_inline void count_blocked(const struct task_state *st, u32 nr, u64 ns)
 {
 	struct live_call *call = bpf_map_lookup_elem(&calls, &nr);
 
@@ -173,7 +181,7 @@ static __always_inline void count_blocked(u32 nr, u64 ns)
 		return;
 	call->blocked++;
 	call->blocked_ns += ns;
-	if (cfg.exact)
+	if (cfg.exact || !call_wanted(st, nr))
 		return;
 	call->calls++;
 	call->total_ns += ns;

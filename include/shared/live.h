@@ -115,7 +115,7 @@ struct live_counts {
 
 /* Map "calls": per CPU, by number. */
 struct live_call {
-	u64 calls, errors, noreturn;
+	u64 calls, errors;
 	u64 total_ns, max_ns, off_ns;	/* off: the part not on a CPU */
 	u64 blocked, blocked_ns;	/* times it gave up the CPU to wait */
 	u64 way, way_ns;		/* of .calls, those on a thread's way */
@@ -290,6 +290,6 @@ LIVE_LAYOUT(live_routine, 40);
 LIVE_LAYOUT(live_futex, 744);
 LIVE_LAYOUT(live_end, 696);
 LIVE_LAYOUT(live_end_key, 24);
-LIVE_LAYOUT(live_call, 704);
+LIVE_LAYOUT(live_call, 696);
 
 #endif

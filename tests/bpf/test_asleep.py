@@ -6,7 +6,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import Attach, as_addr, between, check, equal, keys, lock_at, main, start_work, test
+from harness import (Attach, as_addr, between, check, equal, keys, kill, lock_at, main, start,
+                     start_work, test, trace, workload)
 
 SECONDS = 1
 
@@ -55,6 +56,27 @@ def a_deadlock_in_wait_mode():
 @test
 def a_deadlock_in_exact_mode():
     check_hang(*attached("exact"))
+
+
+@test
+def calls_that_have_not_returned_are_calls():
+    w = start(["sleep", "60"])
+    time.sleep(0.1)
+    for mode in ("exact", "wait"):
+        s = Attach("--mode", mode, "-d", "0.5", str(w.pid), wait=False).end().json
+        equal([(c["name"], c["calls"]) for c in s["syscalls"]], [("clock_nanosleep", 1)], mode)
+        between(s["syscalls"][0]["total_ns"], 0.45e9, s["duration_ns"] * 1.01, f"{mode}: its time")
+    kill(w)
+
+
+@test
+def a_lock_that_is_never_had_has_a_place():
+    """Threads wait at a mutex until the process ends, and no wait of theirs returns."""
+    s = trace(["sh", "-c", f"sleep 0.3 | {workload('deadlock')}"]).json
+    for name in ("first", "second"):
+        found = [l for l in s["locks"] if l["symbol"] == name]
+        equal([l["use"] for l in found], ["mutex"], f"use of {name}")
+        check("take" in [f["symbol"] for f in found[0]["site"]], f"{name} is waited for in take()")
 
 
 @test

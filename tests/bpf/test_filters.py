@@ -7,9 +7,9 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (DEVNULL, PIPE, Attach, TRACER, calls, cgroup, check, contains, equal, keys,
-                     main, run, scratch, start, start_work, strace_counts, test, trace, trace_work,
-                     workload)
+from harness import (DEVNULL, PIPE, Attach, TRACER, between, calls, cgroup, check, contains,
+                     equal, keys, main, run, scratch, start, start_work, strace_counts, test,
+                     trace, trace_work, workload)
 
 
 def line(p):
@@ -137,6 +137,66 @@ def classes_of_calls_are_those_of_strace():
         got = {n: c for n, c in calls(trace(cmd, "-e", cls, stdout=DEVNULL).json).items()
                if n != "exit_group"}
         equal(got, want, f"-e {cls}")
+
+
+@test
+def only_named_calls_in_wait_mode():
+    cmd = ["sh", "-c", "sleep 0.1; true"]
+    all_ = calls(trace(cmd, "--mode", "wait").json)
+    check({"clock_nanosleep", "wait4"} <= set(all_), f"calls that block: {sorted(all_)}")
+    r = trace(cmd, "--mode", "wait", "-e", "clock_nanosleep")
+    equal(calls(r.json), {"clock_nanosleep": 1}, "-e clock_nanosleep")
+    check("wait4" in {b["name"] for b in r.json["sched"]["blocked_in"]},
+          "what threads blocked in is told whole")
+    equal(calls(trace(cmd, "--mode", "wait", "-e", "futex").json), {}, "-e futex")
+
+
+@test
+def only_calls_on_a_path_in_wait_mode():
+    with scratch() as d:
+        fifo = f"{d}/fifo"
+        os.mkfifo(fifo)
+        line_ = f"(sleep 0.2; echo a; sleep 0.2; echo b) >{fifo} & sleep 0.1; cat {fifo}; wait"
+        got = calls(trace(["sh", "-c", line_], "--mode", "wait", "-P", fifo).json)
+    check(set(got) <= {"openat", "read", "write"} and got.get("read", 0) >= 1,
+          f"calls on the FIFO that block: {got}")
+
+
+@test
+def who_is_left_out_leaves_no_trace():
+    for mode in ("wait", "exact"):
+        s = trace_work("futex_pingpong", 2003, opts=["--mode", mode, "--comm", "^nobody$"]).json
+        equal([len(x) for x in (s["locks"], s["syscalls"], s["threads"]["by_thread"])], [0, 0, 0],
+              f"{mode}: locks, calls, threads")
+        equal((s["sched"]["oncpu_ns"], s["sched"]["blocked_ns"]), (0, 0), f"{mode}: times")
+
+
+RENAMES = """
+import time
+def name(s):
+    open("/proc/self/comm", "w").write(s)
+def spin(s):
+    end = time.monotonic() + s
+    while time.monotonic() < end: pass
+def part(who, s):
+    name(who); spin(s); time.sleep(s)
+spin(0.3)
+part("counted", 0.1)
+part("other", 0.4)
+part("counted", 0.1)
+part("other", 0.4)
+"""
+
+
+@test
+def time_counts_while_the_name_matches():
+    for mode in ("wait", "exact"):
+        s = trace([sys.executable, "-c", RENAMES], "--mode", mode, "--comm", "^counted$").json
+        equal([t["comm"] for t in s["threads"]["by_thread"]], ["counted"], f"{mode}: rows")
+        sched = s["sched"]
+        between(sched["oncpu_ns"] + sched["runnable_ns"], 0.18e9, 0.32e9, f"{mode}: to run")
+        between(sched["blocked_ns"], 0.19e9, 0.3e9, f"{mode}: blocked")
+        check(s["threads"]["by_thread"][0]["exited"], f"{mode}: it has ended")
 
 
 @test

@@ -44,6 +44,7 @@ void live_release_tables(struct live *l)
 	free(l->thread);
 	free(l->sample);
 	free(l->still);
+	free(l->still);
 }
 
 static int live_init(struct live *l, const struct live_setup *setup, struct err *err)
@@ -200,6 +201,7 @@ int live_stop(struct live *l, struct err *err)
 	l->detached = true;
 	if (n >= 0)
 		n = ring_drain(l->ring, UINT64_MAX, live_batch, l);
+	live_still_read(l);
 	live_still_read(l);
 	return n < 0 ? err_sys(err, (int)-n, "cannot read the event ring") : r;
 }

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collect/live_routine.h"
 #include "collect/live_state.h"
 #include "collect/live_timeline.h"
+#include "collect/proc.h"
 
 _Static_assert((int)LIVE_STAGES == (int)SUM_STAGES && (int)STAGE_JOIN == (int)SUM_STAGE_JOIN &&
 	       (int)STAGE_SETUP == (int)SUM_STAGE_SETUP, "stages are the same on both sides");
@@ -257,9 +259,18 @@ struct live_sample *live_sample_slot(struct live *l, const struct live_futex_key
 	return at < r->kept ? &l->sample[r->slot[at]] : NULL;
 }
 
+bool live_may_look(pid_t tgid)
+{
+	struct proc_info info;
+	struct err ignored;
+
+	/* With CAP_PERFMON the kernel shows us the mappings of others' processes too. */
+	return !getuid() || !proc_look(tgid, &info, &ignored);
+}
+
 int live_snapshot(struct live *l, uint32_t space, pid_t tgid)
 {
-	int r = sym_snapshot(l->sym, space, tgid);
+	int r = live_may_look(tgid) ? sym_snapshot(l->sym, space, tgid) : -EPERM;
 
 	if (r == -ENOSPC)
 		l->stacks_lost++;

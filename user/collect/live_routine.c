@@ -67,7 +67,7 @@ void live_routine_free(struct live *l)
 
 void live_routine_look(struct live *l, pid_t pid)
 {
-	if (l->routines)
+	if (l->routines && live_may_look(pid))
 		startprobe_look(l->routines->probe, pid);
 }
 

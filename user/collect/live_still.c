@@ -4,10 +4,12 @@
  * through all of it: a program that hangs. Nothing of it came through the ring, so
  * its stack is read here, from outside, by the registers that it left in the
  * kernel. It runs free meanwhile: what was read counts only if the kernel still
- * shows it in the same call at the same stack pointer afterwards.
+ * shows it in the same call at the same stack pointer afterwards. All are noted
+ * first, and read when the trace is detached, which need not wait for that.
  */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -52,14 +54,24 @@ static bool sleeps_there(const struct live_alive *e)
 void live_still(struct live *l, const struct live_alive *e)
 {
 	const struct live_thread *t = &e->thread;
-	struct live_futex_key key = { .addr = t->call_addr, .space = t->space };
-	struct live_sample sample, *kept;
 
 	live_thread_event(l, t);
 	if ((t->flags & THREAD_CALIB) || !(t->flags & THREAD_IN_CALL) || !t->call_addr || !l->sym)
 		return;
+	if (!l->still)
+		l->still = malloc(LIVE_SAMPLES * sizeof(*l->still));
 	/* Where all places are taken, reading thousands more would only hold the end up. */
-	if (l->nsample >= LIVE_SAMPLES || live_snapshot(l, t->space, (pid_t)t->tgid))
+	if (l->still && l->nsample + l->nstill < LIVE_SAMPLES)
+		l->still[l->nstill++] = *e;
+}
+
+static void read_one(struct live *l, const struct live_alive *e)
+{
+	const struct live_thread *t = &e->thread;
+	struct live_futex_key key = { .addr = t->call_addr, .space = t->space };
+	struct live_sample sample, *kept;
+
+	if (live_snapshot(l, t->space, (pid_t)t->tgid))
 		return;
 	sample.bytes = (uint32_t)read_stack((pid_t)t->tgid, e->regs.sp, sample.stack);
 	if (!sample.bytes || !sleeps_there(e))
@@ -71,4 +83,15 @@ void live_still(struct live *l, const struct live_alive *e)
 	sample.space = t->space;
 	sample.regs = e->regs;
 	*kept = sample;
+}
+
+void live_still_read(struct live *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->nstill; i++)
+		read_one(l, &l->still[i]);
+	free(l->still);
+	l->still = NULL;
+	l->nstill = 0;
 }
