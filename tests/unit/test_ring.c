@@ -401,6 +401,47 @@ static void the_pause_follows_what_comes(void **state)
 	end();
 }
 
+static void each_cpu_has_a_ring_that_is_of_use(void **state)
+{
+	static const struct { unsigned int cpus; size_t want, share; } rows[] = {
+		{ 1, 1 << 20, 1 << 20 },
+		{ 2, 1 << 20, 1 << 19 },
+		{ 3, 1 << 20, 1 << 18 },
+		{ 16, 1 << 20, 1 << 16 },
+		{ 17, 1 << 20, 1 << 16 },
+		{ 128, 1 << 20, 1 << 16 },
+		{ 256, 1 << 20, 1 << 16 },
+		{ 8192, 1 << 20, 1 << 16 },
+		{ 128, 1 << 25, 1 << 18 },
+		{ 2, 1 << 16, 1 << 16 },
+		{ 2, 4096, 4096 },	/* asked for by a person who wants to see losses */
+		{ 4, 32768, 8192 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(ring_share(rows[i].cpus, ring_total(rows[i].cpus, rows[i].want)),
+				 rows[i].share);
+	assert_true(RING_FLOOR / 4 > sizeof(struct live_stack) + 8);
+}
+
+static void cpus_are_counted_to_the_highest(void **state)
+{
+	(void)state;
+	assert_int_equal(ring_cpus_in("0\n"), 1);
+	assert_int_equal(ring_cpus_in("0-1\n"), 2);
+	assert_int_equal(ring_cpus_in("0-3,8-11\n"), 12);
+	assert_int_equal(ring_cpus_in("0,2,7"), 8);
+	assert_int_equal(ring_cpus_in(""), 0);
+	assert_int_equal(ring_cpus_in("\n"), 0);
+	assert_int_equal(ring_cpus_in("0-"), 0);
+	assert_int_equal(ring_cpus_in("-1"), 0);
+	assert_int_equal(ring_cpus_in("0-99999999999999999999"), 0);
+	assert_int_equal(ring_cpus_in("all"), 0);
+	assert_int_equal(ring_cpus(1), 1);
+	assert_in_range(ring_cpus(65536), 1, sysconf(_SC_NPROCESSORS_CONF));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +458,8 @@ int main(void)
 		cmocka_unit_test(lengths_that_cannot_be_end_the_ring_and_no_more),
 		cmocka_unit_test(a_drain_ends_while_events_come),
 		cmocka_unit_test(the_pause_follows_what_comes),
+		cmocka_unit_test(each_cpu_has_a_ring_that_is_of_use),
+		cmocka_unit_test(cpus_are_counted_to_the_highest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

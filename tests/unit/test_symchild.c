@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "sym/symchild.h"
 
 /* Stacks that are cut short or nonsense give few frames, never an error. */
 static void test_bad_stacks(void **state)
@@ -454,6 +455,28 @@ static void test_mappings_are_bounded(void **state)
 	sym_free(s);
 }
 
+/* The parent may hurry by the time it needs the child: that is not for parsing files. */
+static void test_priority(void **state)
+{
+	struct sym_opts opts = { .libexec_dir = libexec };
+	int before = getpriority(PRIO_PROCESS, 0), tries;
+	struct symchild c;
+
+	(void)state;
+	symchild_init(&c);
+	if (setpriority(PRIO_PROCESS, 0, before - 5))
+		skip();
+	for (int i = 0; i < 2; i++) {	/* also when it is started again */
+		assert_int_equal(symchild_start(&c, &opts), 0);
+		for (tries = 0; getpriority(PRIO_PROCESS, (id_t)c.pid) != before; tries++) {
+			assert_true(tries < 2000);
+			usleep(1000);
+		}
+		symchild_stop(&c);
+	}
+	setpriority(PRIO_PROCESS, 0, before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_no_child_program),
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_mappings_are_bounded),
+		cmocka_unit_test(test_priority),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

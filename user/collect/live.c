@@ -44,12 +44,12 @@ void live_release_tables(struct live *l)
 	free(l->thread);
 	free(l->sample);
 	free(l->still);
-	free(l->still);
 }
 
 static int live_init(struct live *l, const struct live_setup *setup, struct err *err)
 {
 	struct sym_opts so = { .libexec_dir = setup->libexec_dir };
+	unsigned int nrings;
 
 	l->mode = setup->mode;
 	l->collect = setup->collect;
@@ -62,8 +62,10 @@ static int live_init(struct live *l, const struct live_setup *setup, struct err 
 	l->sym = sym_new(&so, err);
 	if (!l->sym)
 		return -err->code;
-	l->ring = ring_new((unsigned int)l->ncpus,
-			   setup->ring_bytes ? setup->ring_bytes : LIVE_RING_BYTES, err);
+	/* The kernel may count CPUs as possible that this machine has no place for. */
+	nrings = ring_cpus((unsigned int)l->ncpus);
+	l->ring = ring_new(nrings, ring_total(nrings, setup->ring_bytes ? setup->ring_bytes :
+							LIVE_RING_BYTES), err);
 	if (!l->ring) {
 		if (err->code == EPERM)
 			err_hint(err, "run it with sudo, or give it CAP_BPF and CAP_PERFMON");
@@ -141,7 +143,8 @@ static int find_threads(struct live *l, struct err *err)
 long live_start(struct live *l, struct err *err)
 {
 	/* Refused without the privilege; then losses are likelier, and shown. */
-	(void)setpriority(PRIO_PROCESS, 0, CONSUMER_NICE);
+	l->nice_before = getpriority(PRIO_PROCESS, 0);
+	l->hurries = !setpriority(PRIO_PROCESS, 0, CONSUMER_NICE);
 	l->started_ns = clock_mono_ns();
 	l->started_real_ns = clock_real_ns();
 	l->cpu_at_start_ns = clock_process_cpu_ns();
@@ -201,7 +204,9 @@ int live_stop(struct live *l, struct err *err)
 	l->detached = true;
 	if (n >= 0)
 		n = ring_drain(l->ring, UINT64_MAX, live_batch, l);
-	live_still_read(l);
+	/* Nobody's events wait for what is left to do, names and printing. */
+	if (l->hurries)
+		(void)setpriority(PRIO_PROCESS, 0, l->nice_before);
 	live_still_read(l);
 	return n < 0 ? err_sys(err, (int)-n, "cannot read the event ring") : r;
 }

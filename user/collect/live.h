@@ -23,7 +23,7 @@ struct trace_out;
 struct live_setup {
 	enum sum_mode mode;
 	unsigned int collect;		/* SUM_SYSCALLS … bits */
-	size_t ring_bytes;		/* over all CPUs; 0: LIVE_RING_BYTES */
+	size_t ring_bytes;		/* as ring_total takes it; 0: LIVE_RING_BYTES */
 	bool targets_only;		/* comm and cgroup narrow the targets, else they choose */
 	const char *comm;		/* regular expression for names; NULL */
 	const char *cgroup;		/* NULL */

@@ -58,6 +58,8 @@ struct live {
 	enum sum_mode mode;
 	unsigned int collect;
 	bool detached;
+	bool hurries;			/* until it has detached; then .nice_before again */
+	int nice_before;
 	const char *way;		/* taken by the system call collector */
 	int ncpus;			/* possible CPUs: values of a per-CPU map */
 	pid_t own;			/* the tracer's own child, and then run's command */

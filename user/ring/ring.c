@@ -20,8 +20,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/io.h"
 #include "shared/live.h"
 
+#define CPUS_MAX	65536	/* more than any kernel is built for */
 #define RING_HEADER	8
 #define RING_BUSY	(1U << 31)
 #define RING_DISCARD	(1U << 30)
@@ -111,15 +114,59 @@ static int ring_adopt(struct ring *r, unsigned int i, int fd, struct err *err)
 	return 0;
 }
 
-struct ring *ring_new(unsigned int ncpus, size_t total_bytes, struct err *err)
+size_t ring_total(unsigned int ncpus, size_t want)
+{
+	if (want < RING_FLOOR)
+		return want;
+	return want / RING_FLOOR < ncpus ? ncpus * RING_FLOOR : want;
+}
+
+size_t ring_share(unsigned int ncpus, size_t total_bytes)
 {
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+
+	while (bytes * 2 * ncpus <= total_bytes)
+		bytes *= 2;
+	return bytes;
+}
+
+unsigned int ring_cpus_in(const char *list)
+{
+	unsigned long n, most = 0;
+	char *end;
+
+	for (;; list = end + 1) {
+		if (*list < '0' || *list > '9')
+			return 0;
+		n = strtoul(list, &end, 10);
+		if (n >= CPUS_MAX)
+			return 0;
+		most = n + 1 > most ? n + 1 : most;
+		if (!*end || *end == '\n')
+			return (unsigned int)most;
+		if (*end != '-' && *end != ',')
+			return 0;
+	}
+}
+
+unsigned int ring_cpus(unsigned int possible)
+{
+	struct buf list = BUF_INIT;
+	unsigned int n = 0;
+
+	if (!io_read_file("/sys/devices/system/cpu/present", &list, 1 << 16))
+		n = ring_cpus_in(list.data);
+	buf_release(&list);
+	return n && n < possible ? n : possible;
+}
+
+struct ring *ring_new(unsigned int ncpus, size_t total_bytes, struct err *err)
+{
+	size_t bytes = ring_share(ncpus, total_bytes);
 	struct ring *r;
 	unsigned int i;
 	int fd;
 
-	while (bytes * 2 * ncpus <= total_bytes)
-		bytes *= 2;
 	r = ring_alloc(ncpus, bytes, err);
 	if (!r)
 		return NULL;

@@ -28,10 +28,28 @@ struct ring_event {
 /* Called with @n events in order of time. */
 typedef void (*ring_batch_fn)(void *ctx, const struct ring_event *ev, size_t n);
 
+/* Less a CPU holds too few of the largest events, stacks of 4 KiB, to be of use. */
+#define RING_FLOOR ((size_t)64 << 10)
+
 /*
- * Makes @ncpus BPF ring buffers, @total_bytes over all, each a power of two of
- * pages and at least one. Events must begin with struct live_head
- * (shared/live.h). NULL and @err: EPERM, ENOMEM, EINVAL.
+ * The bytes to ask ring_new for where @want are wanted: RING_FLOOR for each CPU,
+ * unless not even that is wanted over all.
+ */
+size_t ring_total(unsigned int ncpus, size_t want);
+/* Bytes of one ring of @ncpus: the largest power of two of pages that fits, one page at least. */
+size_t ring_share(unsigned int ncpus, size_t total_bytes);
+/*
+ * The CPUs that can come up, by number, so that each has a ring: one more than
+ * the highest in @list, as of /sys/devices/system/cpu/present ("0-3,8"); 0: it
+ * is no list.
+ */
+unsigned int ring_cpus_in(const char *list);
+/* The same of this machine, which may have room for many more: @possible at most. */
+unsigned int ring_cpus(unsigned int possible);
+
+/*
+ * Makes @ncpus BPF ring buffers of ring_share bytes each. Events must begin with
+ * struct live_head (shared/live.h). NULL and @err: EPERM, ENOMEM, EINVAL.
  */
 struct ring *ring_new(unsigned int ncpus, size_t total_bytes, struct err *err);
 void ring_free(struct ring *r);

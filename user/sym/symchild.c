@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -19,18 +20,19 @@
 
 void symchild_init(struct symchild *c)
 {
-	*c = (struct symchild){ .sock = -1, .pidfd = -1 };
+	*c = (struct symchild){ .sock = -1, .pidfd = -1, .nice = getpriority(PRIO_PROCESS, 0) };
 	c->in.max = 2 * (size_t)SYMP_BYTES_MAX;
 }
 
 /* Between fork and exec of a process that may have threads: system calls only. */
-static void run_child(const char *path, char *const argv[], char *const envp[], int sock)
+static void run_child(const char *path, char *const argv[], char *const envp[], int sock, int nice)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL };
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	setsid();
+	(void)setpriority(PRIO_PROCESS, 0, nice);
 	sigemptyset(&none);
 	for (int s = 1; s < NSIG; s++)
 		sigaction(s, &dfl, NULL);
@@ -79,7 +81,7 @@ int symchild_start(struct symchild *c, const struct sym_opts *opts)
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		run_child(path, argv, envp, sv[1]);
+		run_child(path, argv, envp, sv[1], c->nice);
 	rc = pid < 0 ? -errno : 0;
 	close(sv[1]);
 	if (rc) {
@@ -96,6 +98,8 @@ int symchild_start(struct symchild *c, const struct sym_opts *opts)
 
 void symchild_stop(struct symchild *c)
 {
+	int nice;
+
 	if (c->pid) {
 		/*
 		 * By descriptor: were the child reaped by somebody else, its
@@ -113,7 +117,9 @@ void symchild_stop(struct symchild *c)
 	if (c->sock >= 0)
 		close(c->sock);
 	buf_release(&c->in);
+	nice = c->nice;
 	symchild_init(c);
+	c->nice = nice;
 }
 
 /* Waits for @events: 0, -ETIMEDOUT. Errors show at the next send or receive. */

@@ -13,6 +13,7 @@ struct symchild {
 	pid_t pid;	/* 0: not running */
 	int sock;
 	int pidfd;	/* -1: kernel without */
+	int nice;	/* the child's priority: the caller's when it was set up */
 	struct buf in;	/* received and not taken yet */
 	size_t taken;	/* bytes at the start of .in that were */
 };
