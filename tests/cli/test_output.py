@@ -167,6 +167,37 @@ def timeline_ties_waits_to_wakers():
 
 
 @test
+def a_file_that_was_there_becomes_private():
+    with scratch() as d:
+        for opt, more in (("--trace", ("-o", "/dev/null")), ("-o", ())):
+            path = os.path.join(d, "old" + opt)
+            for mode in (0o644, 0o666, 0o600):
+                with open(path, "w", encoding="ascii") as f:
+                    f.write("x" * 1000000)
+                os.chmod(path, mode)
+                run([TRACER, "run", "-q", opt, path, *more, "--", "true"]).ok()
+                equal(stat.S_IMODE(os.stat(path).st_mode), 0o600, f"{opt} onto a file of {mode:o}")
+                check(0 < os.stat(path).st_size < 500000, "the old contents are gone")
+
+
+@test
+def a_limit_of_file_size_is_an_error_that_is_told():
+    w = start(["sleep", "60"])
+    with scratch() as d:
+        for line, rc in ((f"run --json -o {d}/f -- {workload('thread_fan')} 53", 125),
+                         (f"run -q -o /dev/null --trace {d}/t -- {workload('thread_fan')} 53", 125),
+                         (f"attach --json -d 0.1 -o {d}/a {w.pid}", 2)):
+            r = run(["bash", "-c", f"ulimit -f 1; exec {TRACER} {line}"], stdout=DEVNULL)
+            equal(r.rc, rc, f"exit code of {line}: {r.err}")
+            check(re.search(f"cannot write .*{d}/.: .*too large|{d}/.: .*too large", r.err, re.I),
+                  f"message: {r.err!r}")
+        # The command meets the limit as it would without tracer.
+        r = run(["bash", "-c", f"ulimit -f 1; exec {TRACER} run -q -o /dev/null -- "
+                 f"dd if=/dev/zero of={d}/c bs=4096 count=2"], stdout=DEVNULL)
+        equal(r.rc, 128 + signal.SIGXFSZ, "exit code of the command")
+
+
+@test
 def timeline_file_is_private_and_follows_no_link():
     with scratch() as d:
         path, victim, link = (os.path.join(d, n) for n in ("trace", "victim", "link"))

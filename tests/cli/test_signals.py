@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Ctrl-C, SIGTERM, SIGKILL, stop and continue, terminals and process groups."""
+import fcntl
 import json
 import os
 import re
@@ -9,7 +10,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (PIPE, TRACER, Attach, bpf_held, check, contains, descendants, equal, finish,
+from harness import (DEVNULL, PIPE, TRACER, Attach, bpf_held, check, contains, descendants, equal, finish,
                      keys, main, run, scratch, start, test, wait_attached, wait_for, wait_gone,
                      workload)
 from terminal import CTRL_C, CTRL_Z, Terminal
@@ -340,6 +341,74 @@ def daemons_do_not_hold_the_end_up():
             pid = int(f.read())
         check(alive(pid), "the daemon was killed")
         os.kill(pid, signal.SIGKILL)
+
+
+def unread(*argv, **kw):
+    """A tracer whose summary fills a pipe that nobody reads, once it hangs in the write."""
+    read, write = os.pipe()
+    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)
+    p = start([TRACER, *argv], stderr=write, **kw)
+    os.close(write)
+    p.unread = read  # closed, it would end the write
+
+    def writes():
+        with open(f"/proc/{p.pid}/syscall", encoding="ascii") as f:
+            return f.read().split()[:2] == ["1", "0x2"]
+
+    wait_for("the printing to hang", writes)
+    time.sleep(0.2)
+    return p
+
+
+def nice_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as f:
+        return int(f.read().rsplit(")", 1)[1].split()[16])
+
+
+@test
+def signals_end_a_printing_that_hangs():
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        p = unread("run", "--json", "--", workload("thread_fan"), "53", stdout=DEVNULL)
+        p.send_signal(sig)
+        equal(p.wait(5), 128 + sig, f"exit code after {sig.name}")
+        os.close(p.unread)
+
+
+@test
+def a_printing_that_hangs_beside_its_command():
+    with scratch() as d:
+        with open(f"{d}/out", "w+", encoding="utf-8") as out:
+            p = unread("run", "-d", "300ms", "--json", "--", workload("job_state"), "wait", "20",
+                       stdout=out)
+            said = lambda: open(f"{d}/out", encoding="utf-8").read()
+            pid = keys(said())["pid"]
+            p.send_signal(signal.SIGTERM)
+            wait_for("the command to get SIGTERM", lambda: "signal=15" in said())
+            p.send_signal(signal.SIGQUIT)
+            p.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+            check(p.poll() is None, "one ctrl-C is the command's")
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(5), 130, "exit code after the second ctrl-C")
+            check(alive(pid), "the command did not run on")
+            os.kill(pid, signal.SIGKILL)
+            os.close(p.unread)
+
+
+@test
+def printing_is_not_hurried():
+    p = start([TRACER, "run", "-q", "--", "sleep", "0.5"], stdout=DEVNULL, stderr=DEVNULL)
+    wait_attached(p)
+    check(nice_of(tracer_pid(p)) < nice_of(os.getpid()), "tracing does not hurry: the test is void")
+    p.wait(10)
+    p = unread("run", "--json", "--stacks", "--", workload("mutex_contend"), "3", "101", "300000",
+               stdout=DEVNULL)
+    found = {os.path.basename(os.readlink(f"/proc/{q}/exe")): nice_of(q)
+             for q in descendants(p.pid)}
+    check("tracer-sym" in found, f"nobody looks for names: {found}")
+    equal(set(found.values()), {nice_of(os.getpid())}, f"priorities of {found}")
+    os.close(p.unread)
+    p.wait(10)
 
 
 @test

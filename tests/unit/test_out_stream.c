@@ -65,7 +65,7 @@ static void what_is_written_arrives(void **state)
 	buf_release(&want);
 }
 
-static void an_old_file_is_emptied_and_keeps_its_mode(void **state)
+static void an_old_file_is_emptied_and_made_private(void **state)
 {
 	struct out_stream o;
 	struct err err = { 0 };
@@ -84,7 +84,7 @@ static void an_old_file_is_emptied_and_keeps_its_mode(void **state)
 	assert_int_equal(out_stream_close(&o, &err), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_size, 3);
-	assert_int_equal(st.st_mode & 07777, 0644);
+	assert_int_equal(st.st_mode & 07777, 0600);
 	unlink(path);
 }
 
@@ -224,7 +224,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_arrives),
-		cmocka_unit_test(an_old_file_is_emptied_and_keeps_its_mode),
+		cmocka_unit_test(an_old_file_is_emptied_and_made_private),
 		cmocka_unit_test(a_symbolic_link_is_refused),
 		cmocka_unit_test(what_cannot_be_opened_is_named),
 		cmocka_unit_test(a_full_disk_is_an_error),

@@ -126,6 +126,7 @@ static int attach(struct session *s, struct err *err)
 	sum.comm = s->opts->comm;
 	sum.cgroup = s->opts->cgroup;
 	r = live_stop(s->live, err);
+	session_unwatch(s, 0);
 	if (!r)
 		r = session_print(s, &sum, err);
 	sum.pids = NULL;	/* the options', not the summary's */

@@ -135,7 +135,10 @@ static int report(struct run *r, const struct live_opts *o, struct err *err)
 		sum.exit_code = WIFEXITED(r->status) ? WEXITSTATUS(r->status) : 0;
 		sum.exit_signal = WIFSIGNALED(r->status) ? WTERMSIG(r->status) : 0;
 	}
-	code = live_stop(r->s.live, err) || session_print(&r->s, &sum, err) ? EXIT_FAILED : 0;
+	code = live_stop(r->s.live, err) ? EXIT_FAILED : 0;
+	session_unwatch(&r->s, r->ended || r->detached ? 0 : r->child.pid);
+	if (!code && session_print(&r->s, &sum, err))
+		code = EXIT_FAILED;
 	sum.command = NULL;	/* argv's, not the summary's */
 	summary_release(&sum);
 	return code;
@@ -162,8 +165,10 @@ int run_main(int argc, char **argv)
 			session_fail(&err, failed);
 		if (!r.ended)
 			note_runs_on(&r, &o);
-		if (!r.ended && !r.detached)
+		if (!r.ended && !r.detached) {
+			session_rewatch(&r.s);
 			outlast(&r);
+		}
 		code = failed ? failed : exit_code(&r);
 	} else {
 		session_fail(&err, code);

@@ -53,17 +53,9 @@ static int open_trace(struct session *s, struct err *err)
 {
 	if (!s->opts->trace)
 		return 0;
-	s->trace_fd = open(s->opts->trace,
-			   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (s->trace_fd < 0) {
-		int code = errno;
-
-		err_sys(err, code, "cannot open %s for writing", s->opts->trace);
-		if (code == ELOOP)
-			err_set(err, code, "cannot open %s for writing: it is a symbolic link",
-				s->opts->trace);
-		return -code;
-	}
+	s->trace_fd = out_file_open(s->opts->trace, err);
+	if (s->trace_fd < 0)
+		return -err->code;
 	s->trace = trace_out_new(s->trace_fd, err);
 	return s->trace ? 0 : -err->code;
 }
@@ -125,8 +117,12 @@ int session_open(struct session *s, bool targets_only, struct err *err)
 		.attach_way = secure_getenv("TRACER_ATTACH_WAY"),
 	};
 
-	/* From here on a closed pipe is an error to be told; the command has its own way. */
+	/*
+	 * From here on a closed pipe or a file at its limit is an error to be told: by
+	 * now the command's process is there, and has its own way.
+	 */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	s->live = live_open(&setup, err);
 	if (!s->live)
 		return -err->code;
@@ -153,16 +149,14 @@ static bool is_ignored(int signal_number)
 
 int session_watch(struct session *s, int fd, struct err *err)
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
+	sigemptyset(&s->watched);
+	sigaddset(&s->watched, SIGINT);
+	sigaddset(&s->watched, SIGTERM);
 	if (!is_ignored(SIGHUP))
-		sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigprocmask(SIG_BLOCK, &set, &s->old_mask);
-	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+		sigaddset(&s->watched, SIGHUP);
+	sigaddset(&s->watched, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &s->watched, &s->old_mask);
+	s->signal_fd = signalfd(-1, &s->watched, SFD_CLOEXEC | SFD_NONBLOCK);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->signal_fd < 0 || s->epoll_fd < 0)
 		return err_sys(err, errno, "cannot wait for signals");
@@ -195,6 +189,56 @@ int session_wait(struct session *s, int timeout_ms)
 	if (epoll_wait(s->epoll_fd, &ev, 1, 0) < 1)
 		return SESSION_NOTHING;
 	return ev.data.u32 ? (int)ev.data.u32 : read_signal(s);
+}
+
+/* What a signal means while the summary is made and printed; for the handler. */
+static struct {
+	pid_t command;			/* not ended yet, and ours to forward to; 0: none */
+	volatile sig_atomic_t interrupts;
+	uint64_t since_ns;
+} printing;
+
+/*
+ * What ended the command or the attachment may reach us late, as a signal to a
+ * terminal's whole process group does: that is not meant for the printing.
+ */
+#define LATE_NS 100000000ull
+
+static void while_printing(int number)
+{
+	int old_errno = errno;
+
+	if (printing.command) {
+		if (number == SIGTERM)
+			kill(printing.command, SIGTERM);
+		else if (number != SIGQUIT && ++printing.interrupts > 1)
+			_exit(128 + SIGINT);
+	} else if (clock_mono_ns() - printing.since_ns >= LATE_NS) {
+		_exit(128 + number);
+	}
+	errno = old_errno;
+}
+
+void session_unwatch(struct session *s, pid_t command)
+{
+	struct sigaction act = { .sa_handler = while_printing, .sa_flags = SA_RESTART };
+	int number;
+
+	printing.command = command;
+	printing.interrupts = s->interrupts;
+	printing.since_ns = clock_mono_ns();
+	act.sa_mask = s->watched;
+	for (number = 1; number < NSIG; number++)
+		if (sigismember(&s->watched, number) == 1 && !is_ignored(number))
+			sigaction(number, &act, NULL);
+	sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
+}
+
+void session_rewatch(struct session *s)
+{
+	sigprocmask(SIG_BLOCK, &s->watched, NULL);
+	if (printing.interrupts > s->interrupts)
+		s->interrupts = printing.interrupts;
 }
 
 static const struct out_format *format_of(const struct live_opts *o)

@@ -24,7 +24,7 @@ struct session {
 	bool out_open;
 	int trace_fd;
 	struct trace_out *trace;
-	sigset_t old_mask;
+	sigset_t watched, old_mask;
 	int signal_fd, epoll_fd;
 	int interrupts;		/* ctrl-C so far */
 	bool warned;		/* of names that are missing */
@@ -41,6 +41,15 @@ int session_open(struct session *s, bool targets_only, struct err *err);
 int session_watch(struct session *s, int fd, struct err *err);
 /* Takes in events for at most @timeout_ms; what happened, or -errno. */
 int session_wait(struct session *s, int timeout_ms);
+/*
+ * Once detached: what is left may last as long as a reader likes, so signals act
+ * at once again, each ending tracer with 128+N. As long as @command, which runs
+ * on, is still waited for (0: it is not), TERM is passed on to it, QUIT is its
+ * own, and of INT and HUP the second since session_watch ends tracer with 130.
+ */
+void session_unwatch(struct session *s, pid_t command);
+/* Back to session_wait, behind the printing. */
+void session_rewatch(struct session *s);
 /* Ends the trace, judges and prints @sum. */
 int session_print(struct session *s, struct summary *sum, struct err *err);
 void session_release(struct session *s);

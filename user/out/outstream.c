@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,22 +25,58 @@ int out_stream_init(struct out_stream *o, int fd, const char *name, size_t cap, 
 	return 0;
 }
 
+/* An old file: what was in it, and who could read it, is no more. */
+static int take_over(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	/* First: readers that have it open already are few. Not all file systems have modes. */
+	if (st.st_uid == geteuid())
+		(void)fchmod(fd, 0600);
+	return ftruncate(fd, 0) ? -errno : 0;
+}
+
+int out_file_open(const char *path, struct err *err)
+{
+	const int flags = O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
+	int fd, r, tries = 0;
+
+	/* It may come or go in between. */
+	do {
+		fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+		if (fd >= 0)
+			return fd;
+		if (errno == EEXIST)
+			fd = open(path, flags);
+	} while (fd < 0 && errno == ENOENT && tries++ < 3);
+	r = fd < 0 ? -errno : take_over(fd);
+	if (!r)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	if (r == -ELOOP) {
+		err_set(err, ELOOP, "cannot open %s for writing: it is a symbolic link", path);
+		err_hint(err, "give the file's own path");
+		return r;
+	}
+	return err_sys(err, -r, "cannot open %s for writing", path);
+}
+
 int out_stream_open(struct out_stream *o, const char *path, struct err *err)
 {
 	int fd, r;
 
 	if (!strcmp(path, "-"))
 		return out_stream_init(o, STDOUT_FILENO, "standard output", 0, err);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		r = err_sys(err, errno, "cannot open %s for writing", path);
-		if (err->code == ELOOP) {
-			r = err_set(err, ELOOP, "cannot open %s for writing: it is a symbolic link",
-				    path);
-			err_hint(err, "give the file's own path, or - for standard output");
-		}
-		return r;
-	}
+	fd = out_file_open(path, err);
+	if (fd == -ELOOP)
+		err_hint(err, "give the file's own path, or - for standard output");
+	if (fd < 0)
+		return fd;
 	r = out_stream_init(o, fd, path, 0, err);
 	if (r) {
 		close(fd);

@@ -36,9 +36,14 @@ struct out_stream {
  */
 int out_stream_init(struct out_stream *o, int fd, const char *name, size_t cap, struct err *err);
 /*
- * Opens @path for `-o FILE` ("-": standard output): created with mode 0600, an
- * existing file is emptied, a symbolic link in the last place is refused (ELOOP).
- * @path is kept. Returns 0 or -errno with @err; then @o needs no close.
+ * Opens @path to be written by us and read by its owner alone: created with mode
+ * 0600 and O_EXCL; an existing regular file is emptied and, if it is ours, given
+ * that mode; a device or FIFO is taken as it is; a symbolic link in the last
+ * place is refused (ELOOP). Returns the descriptor or -errno with @err.
+ */
+int out_file_open(const char *path, struct err *err);
+/*
+ * Opens @path for `-o FILE` ("-": standard output) by out_file_open. @path is kept. Returns 0 or -errno with @err; then @o needs no close.
  */
 int out_stream_open(struct out_stream *o, const char *path, struct err *err);
 /*
