@@ -64,6 +64,8 @@ def wait_mode_knows_the_blocked_side_of_a_pipe():
     p = [p for p in r.json["pipes"] if r.said["r_tid"] in p["readers"] and p["kind"] == "pipe"]
     equal(len(p), 1, "edges that the reader waited for")
     between(p[0]["reader_blocked_ns"], r.said["r_ns"] * 0.7, r.said["r_ns"], "reader_blocked_ns")
+    check_summary(r.json)
+    equal((p[0]["bytes"], p[0]["chunks_read"], p[0]["futex_per_chunk"]), (None,) * 3, "not seen")
     check(p[0]["writer_blocked_ns"] < p[0]["reader_blocked_ns"] * 0.05, "the writer never waited")
 
 
@@ -74,6 +76,8 @@ def wait_mode_says_that_it_counts_no_calls():
           f"it does not say what it cannot see: {r.err[-800:]}")
     s = trace_work("getppid_loop", 10007, opts=WAIT).json
     equal(s["mode"], "wait", "mode")
+    check_summary(s)
+    equal(s["futex"]["calls"], None, "futex calls, which were not counted")
     got = calls(s).get("getppid", 0)
     check(got in (0, 10007), f"a part of the calls is worse than none: {got}")
 

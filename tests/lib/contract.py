@@ -17,22 +17,23 @@ SHAPE = {
         "created": int, "exited": int, "cost_ns": {"p50": NUM, "p99": NUM, "max": NUM},
         "stages": [{"name": str, "total_ns": int, "p50_ns": NUM}],
         "by_thread": [{"tid": int, "comm": str, "parent": int, "start_ns": int,
-                       "lifetime_ns": int, "cost_ns": int, "stages": dict, "calls": int}],
+                       "lifetime_ns": int, "cost_ns": int, "stages": dict, "calls": (int, None)}],
     },
     "locks": [{
-        "addr": (int, str), "symbol": (str, None), "kind": str, "waits": int, "wakes": int,
-        "wasted_wakes": int, "wait_ns": TIMES,
+        "addr": (int, str), "symbol": (str, None), "kind": str, "waits": int,
+        "wakes": (int, None), "wasted_wakes": (int, None), "wait_ns": TIMES,
         "edges": [{"waker": int, "waiter": int, "count": int}], "site": [FRAME],
     }],
-    "futex": {"calls": int, "waits": int, "wakes": int, "eagain": int},
+    "futex": {"calls": (int, None), "waits": int, "wakes": (int, None), "eagain": (int, None)},
     "pipes": [{
-        "kind": str, "inode": int, "writers": [int], "readers": [int], "chunks_written": int,
-        "chunks_read": int, "bytes": int, "chunk_bytes": {"p50": NUM, "p99": NUM, "mean": NUM},
-        "writer_blocked_ns": int, "reader_blocked_ns": int, "futex_per_chunk": NUM,
+        "kind": str, "inode": int, "writers": [int], "readers": [int],
+        "chunks_written": (int, None), "chunks_read": (int, None), "bytes": (int, None),
+        "chunk_bytes": (dict, None), "writer_blocked_ns": int, "reader_blocked_ns": int,
+        "futex_per_chunk": (int, float, None),
     }],
     "syscalls": [{
-        "name": str, "calls": int, "errors": int, "by_errno": dict, "total_ns": int,
-        "cpu_ns": int, "p50_ns": NUM, "p99_ns": NUM, "max_ns": int,
+        "name": str, "calls": int, "errors": (int, None), "by_errno": (dict, None),
+        "total_ns": int, "cpu_ns": (int, None), "p50_ns": NUM, "p99_ns": NUM, "max_ns": int,
     }],
     "sched": dict, "overhead": {"ns_per_syscall": (int, float, None)},
     "loss": {"ring_full": int, "map_full": int, "recursion": int, "unpaired": int,
@@ -41,6 +42,18 @@ SHAPE = {
 LOCK_KINDS = {"private", "shared", "pi", "join"}
 PIPE_KINDS = {"pipe", "fifo", "socketpair", "eventfd"}
 LOSSES = ("ring_full", "map_full", "recursion", "unpaired", "stacks", "unknown")
+
+
+# What wait mode does not see: null there, and only there.
+CHUNKS = {"chunk_bytes": {"p50": NUM, "p99": NUM, "mean": NUM}}
+EXACT = {
+    "threads.by_thread": ("calls", "futex_calls"),
+    "locks": ("timeouts", "eagain", "wakes", "woken", "wasted_wakes", "requeued"),
+    "futex": ("calls", "timeouts", "eagain", "wakes", "wasted_wakes", "requeued"),
+    "pipes": ("chunks_written", "chunks_read", "bytes", "bytes_read", "chunk_bytes",
+              "futex_calls", "futex_per_chunk"),
+    "syscalls": ("errors", "by_errno", "cpu_ns"),
+}
 
 
 def _match(value, shape, where):
@@ -71,6 +84,18 @@ def _rising(d, names, where):
     check(all(a <= b * 1.13 + 1 for a, b in zip(v, v[1:])), f"{where}: {names} = {v}")
 
 
+def _exact(s):
+    """Nothing that the mode does not see is claimed, and nothing that it sees is missing."""
+    for path, names in EXACT.items():
+        rows = s
+        for part in path.split("."):
+            rows = rows[part]
+        for row in rows if isinstance(rows, list) else [rows]:
+            for n in names:
+                if n in row:
+                    equal(row[n] is None, s.get("mode") == "wait", f"{path}: {n} is null")
+
+
 def _threads(s):
     t = s["threads"]
     _rising(t["cost_ns"], ("p50", "p99", "max"), "threads.cost_ns")
@@ -87,7 +112,8 @@ def _locks(s):
         where = f"lock {l['addr']}"
         check(l["kind"] in LOCK_KINDS, f"{where}: kind {l['kind']}")
         _rising(l["wait_ns"], ("p50", "p99", "max", "total"), where)
-        check(l["wasted_wakes"] <= l["wakes"], f"{where}: more wasted wakes than wakes")
+        check((l["wasted_wakes"] or 0) <= (l["wakes"] or 0),
+              f"{where}: more wasted wakes than wakes")
         check(sum(e["count"] for e in l["edges"]) <= l["waits"],
               f"{where}: more edges than waits ({l['waits']})")
     _edges(s)
@@ -113,7 +139,9 @@ def _pipes(s):
     for p in s["pipes"]:
         where = f"{p['kind']} {p['inode']}"
         check(p["kind"] in PIPE_KINDS, f"{where}: unknown kind")
-        _rising(p["chunk_bytes"], ("p50", "p99"), where)
+        if p["chunk_bytes"] is not None:
+            _match(p, CHUNKS, where)
+            _rising(p["chunk_bytes"], ("p50", "p99"), where)
         check(p["writers"] or p["readers"], f"{where}: nobody at either end")
         equal(len(p["writers"]), len(set(p["writers"])), f"{where}: writers named twice")
 
@@ -122,12 +150,14 @@ def _syscalls(s):
     names = [c["name"] for c in s["syscalls"]]
     equal(len(names), len(set(names)), "a system call is listed twice")
     for c in s["syscalls"]:
+        _rising(c, ("p50_ns", "p99_ns", "max_ns"), c["name"])
+        if c["errors"] is None:
+            continue
         check(c["errors"] <= c["calls"], f"{c['name']}: more errors than calls")
         equal(sum(c["by_errno"].values()), c["errors"], f"{c['name']}: errors by errno")
         check(all(isinstance(k, str) and k.startswith("E") for k in c["by_errno"]),
               f"{c['name']}: {sorted(c['by_errno'])}")
         check(c["cpu_ns"] <= c["total_ns"], f"{c['name']}: more CPU than wall time")
-        _rising(c, ("p50_ns", "p99_ns", "max_ns"), c["name"])
 
 
 def check_summary(s, run=True):
@@ -139,7 +169,7 @@ def check_summary(s, run=True):
                "summary")
     loss = s["loss"]
     equal(loss["total"], sum(loss.get(k, 0) for k in LOSSES), "loss.total")
-    for part in (_threads, _locks, _pipes, _syscalls):
+    for part in (_exact, _threads, _locks, _pipes, _syscalls):
         part(s)
 
 

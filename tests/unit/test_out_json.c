@@ -127,6 +127,36 @@ static void the_contract_is_kept(void **state)
 	summary_release(&s);
 }
 
+/* A lock, a pipe, a call and a thread of wait mode: null, and no 0 that nobody counted. */
+static void wait_mode_claims_nothing_it_does_not_see(void **state)
+{
+	static const char *const nulls[] = {
+		"\"wakes\": null", "\"wasted_wakes\": null", "\"eagain\": null", "\"calls\": null",
+		"\"chunks_written\": null", "\"bytes\": null", "\"chunk_bytes\": null",
+		"\"futex_per_chunk\": null", "\"by_errno\": null", "\"cpu_ns\": null",
+		"\"futex_calls\": null",
+	};
+	static const char *const gone[] = { "\"by_errno\": {", "\"chunk_bytes\": {", "\"clone\": " };
+	const struct out_opts opts = OUT_OPTS_INIT;
+	struct summary s;
+	struct buf text;
+	size_t i;
+
+	(void)state;
+	fixture_rich(&s);
+	s.mode = SUM_WAIT;
+	out_text("json", &s, &opts, &text);
+	assert_json(&text);
+	for (i = 0; i < sizeof(nulls) / sizeof(*nulls); i++)
+		if (!strstr(text.data, nulls[i]))
+			fail_msg("not there: %s", nulls[i]);
+	for (i = 0; i < sizeof(gone) / sizeof(*gone); i++)
+		if (strstr(text.data, gone[i]))
+			fail_msg("there: %s", gone[i]);
+	buf_release(&text);
+	summary_release(&s);
+}
+
 static void start_routines_only_when_asked_for(void **state)
 {
 	static const char *const parts[] = {
@@ -224,6 +254,7 @@ int main(void)
 		cmocka_unit_test(the_judge_judges),
 		cmocka_unit_test(any_summary_is_json),
 		cmocka_unit_test(the_contract_is_kept),
+		cmocka_unit_test(wait_mode_claims_nothing_it_does_not_see),
 		cmocka_unit_test(start_routines_only_when_asked_for),
 		cmocka_unit_test(options_change_nothing),
 		cmocka_unit_test(reals_are_decimal_or_null),

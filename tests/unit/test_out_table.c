@@ -524,6 +524,133 @@ static void calls_are_sorted_as_asked(void **state)
 	summary_release(&s);
 }
 
+/* One that fails most has no row of its own: with two rows the line still names it. */
+static void the_most_frequent_errors_are_of_all_calls(void **state)
+{
+	struct summary s;
+	struct buf text;
+	const char *line;
+	size_t i;
+
+	(void)state;
+	fixture_rich(&s);
+	print(&s, 80, 2, &text);
+	line = strstr(text.data, "  errors  ");
+	assert_non_null(line);
+	assert_non_null(strstr(line, "openat 12 ENOENT"));
+	buf_release(&text);
+	/* Nor are more named than a person reads. */
+	for (i = 0; i < s.nsyscall; i++) {
+		struct sum_syscall *c = &s.syscall[i];
+		size_t k;
+
+		free(c->by_errno);
+		c->by_errno = fixture_array(3, sizeof(*c->by_errno));
+		c->nby_errno = 3;
+		for (k = 0; k < 3; k++)
+			c->by_errno[k] = (struct sum_errno){ (int)k + 1, 1000 * (i + 1) + k };
+	}
+	print(&s, 80, 2, &text);
+	assert_non_null(strstr(text.data, " others\n"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+static void what_noise_hides_is_no_cost(void **state)
+{
+	struct summary s;
+	struct buf text;
+
+	(void)state;
+	fixture_rich(&s);
+	s.overhead.ns_per_futex = 0;
+	print(&s, 140, 10, &text);
+	assert_non_null(strstr(text.data, "tracing adds 212 ns to a call · 204 ns to a pipe"));
+	assert_null(strstr(text.data, "futex wake ·"));
+	buf_release(&text);
+	s.overhead.ns_per_syscall = s.overhead.ns_per_pipe_chunk = 0;
+	print(&s, 140, 10, &text);
+	assert_non_null(strstr(text.data, "tracing adds nothing that could be measured to a call"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+/* What came to a few chunks is the C library's start-up, not the pipe's use. */
+static void few_chunks_have_no_futex_calls_each(void **state)
+{
+	struct summary s;
+	struct buf text;
+	size_t npipe;
+
+	(void)state;
+	fixture_rich(&s);
+	npipe = s.npipe;
+	s.npipe = 1;
+	s.pipe[0].chunks_written = 100;
+	s.pipe[0].futex_per_chunk = 5;
+	print(&s, 200, 10, &text);
+	assert_non_null(strstr(text.data, "5.00"));
+	buf_release(&text);
+	s.pipe[0].chunks_written = 99;
+	print(&s, 200, 10, &text);
+	assert_null(strstr(text.data, "5.00"));
+	assert_null(strstr(text.data, "futex/chunk"));
+	buf_release(&text);
+	s.npipe = npipe;
+	summary_release(&s);
+}
+
+static void wait_mode_claims_no_chunks(void **state)
+{
+	struct summary s;
+	struct buf text;
+
+	(void)state;
+	fixture_empty(&s, SUM_WAIT, SUM_PIPES);
+	s.npipe = 1;
+	s.pipe = fixture_array(1, sizeof(*s.pipe));
+	s.pipe[0].reader = fixture_array(1, sizeof(*s.pipe[0].reader));
+	s.pipe[0].nreader = 1;
+	s.pipe[0].reader[0].blocked = 389;
+	s.pipe[0].reader_blocked_ns = s.pipe[0].reader[0].blocked_ns = 748000000;
+	s.pipe[0].bottleneck = SUM_WRITER;
+	print(&s, 80, 10, &text);
+	assert_null(strstr(text.data, "chunk"));
+	assert_null(strstr(text.data, "0 B"));
+	assert_null(strstr(text.data, "nobody seen"));
+	assert_non_null(strstr(text.data, "1 edge; only waits are seen"));
+	assert_non_null(strstr(text.data, "the writer is the slower side: 389 reads blocked"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
+static void nothing_found_says_what_was_looked_for(void **state)
+{
+	struct summary s;
+	struct buf text;
+
+	(void)state;
+	fixture_empty(&s, SUM_WAIT, SUM_PIPES);
+	s.judged = (struct sum_judged){ .rules = 20, .judged = 20 };
+	print(&s, 200, 10, &text);
+	assert_non_null(strstr(text.data, "none: no rule found anything worth your time\n"));
+	buf_release(&text);
+	s.judged = (struct sum_judged){ .rules = 20, .judged = 5, .by_mode = 15 };
+	print(&s, 200, 10, &text);
+	assert_non_null(strstr(text.data, "only 5 of 20 rules could be judged, --mode exact allows "
+			       "the rest\n"));
+	buf_release(&text);
+	s.judged.by_collect = 3;
+	print(&s, 200, 10, &text);
+	assert_non_null(strstr(text.data, "--mode exact without --collect allows the rest\n"));
+	buf_release(&text);
+	s.judged.by_mode = 0;
+	print(&s, 200, 10, &text);
+	assert_non_null(strstr(text.data, "judged, a trace without --collect allows the rest\n"));
+	buf_release(&text);
+	summary_release(&s);
+}
+
 static void environment_decides_where_nothing_else_does(void **state)
 {
 	const struct out_opts opts = OUT_OPTS_INIT;
@@ -571,6 +698,11 @@ int main(void)
 		cmocka_unit_test(a_narrowed_table_says_so),
 		cmocka_unit_test(the_ledger_is_printed_when_it_is_not_empty),
 		cmocka_unit_test(calls_are_sorted_as_asked),
+		cmocka_unit_test(the_most_frequent_errors_are_of_all_calls),
+		cmocka_unit_test(what_noise_hides_is_no_cost),
+		cmocka_unit_test(few_chunks_have_no_futex_calls_each),
+		cmocka_unit_test(wait_mode_claims_no_chunks),
+		cmocka_unit_test(nothing_found_says_what_was_looked_for),
 		cmocka_unit_test(environment_decides_where_nothing_else_does),
 	};
 

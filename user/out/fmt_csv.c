@@ -20,6 +20,8 @@ struct csv_row {
 
 struct csv_col {
 	const char *name;
+	bool exact;		/* wait mode does not see it: an empty field */
+	bool stage;		/* nor is it known of a thread that was there before */
 	uint64_t (*num)(const struct csv_row *r);
 	int64_t (*sig)(const struct csv_row *r);
 	const char *(*str)(const struct csv_row *r, char tmp[24]);
@@ -47,6 +49,9 @@ static void csv_row(struct csv_writer *w, const struct summary *s, const void *i
 	for (c = w->col; c->name; c++) {
 		if (c != w->col)
 			buf_addc(&w->line, ',');
+		if ((c->exact && s->mode == SUM_WAIT) ||
+		    (c->stage && !((const struct sum_thread *)item)->cost_ns))
+			continue;
 		if (c->num) {
 			buf_addf(&w->line, "%" PRIu64, c->num(&r));
 		} else if (c->sig) {
@@ -100,8 +105,8 @@ NUM(call_max, sum_syscall, p->wall.max)
 
 static const struct csv_col call_cols[] = {
 	{ "name", .str = call_name }, { "nr", .sig = call_nr }, { "calls", .num = call_calls },
-	{ "errors", .num = call_errors }, { "total_ns", .num = call_total },
-	{ "cpu_ns", .num = call_cpu }, { "mean_ns", .num = call_mean },
+	{ "errors", .exact = true, .num = call_errors }, { "total_ns", .num = call_total },
+	{ "cpu_ns", .exact = true, .num = call_cpu }, { "mean_ns", .num = call_mean },
 	{ "p50_ns", .num = call_p50 }, { "p99_ns", .num = call_p99 },
 	{ "max_ns", .num = call_max }, { .name = NULL },
 };
@@ -197,10 +202,10 @@ static const struct csv_col lock_cols[] = {
 	{ "kind", .str = lock_kind }, { "waits", .num = lock_waits },
 	{ "blocked", .num = lock_blocked }, { "wait_total_ns", .num = lock_wait },
 	{ "wait_p50_ns", .num = lock_p50 }, { "wait_p99_ns", .num = lock_p99 },
-	{ "wait_max_ns", .num = lock_max }, { "wakes", .num = lock_wakes },
-	{ "woken", .num = lock_woken }, { "wasted_wakes", .num = lock_wasted },
-	{ "eagain", .num = lock_eagain }, { "timeouts", .num = lock_timeouts },
-	{ "requeued", .num = lock_requeued }, { "holder", .sig = lock_holder },
+	{ "wait_max_ns", .num = lock_max }, { "wakes", .exact = true, .num = lock_wakes },
+	{ "woken", .exact = true, .num = lock_woken }, { "wasted_wakes", .exact = true, .num = lock_wasted },
+	{ "eagain", .exact = true, .num = lock_eagain }, { "timeouts", .exact = true, .num = lock_timeouts },
+	{ "requeued", .exact = true, .num = lock_requeued }, { "holder", .sig = lock_holder },
 	{ "use", .str = lock_use }, { .name = NULL },
 };
 
@@ -267,12 +272,12 @@ STR(pipe_slow, sum_pipe, sum_bottleneck_name(p->bottleneck))
 
 static const struct csv_col pipe_cols[] = {
 	{ "inode", .num = pipe_inode }, { "kind", .str = pipe_kind },
-	{ "path", .str = pipe_path }, { "chunks_written", .num = pipe_written },
-	{ "chunks_read", .num = pipe_read }, { "bytes", .num = pipe_bytes },
-	{ "bytes_read", .num = pipe_bytes_read }, { "chunk_p50_bytes", .num = pipe_p50 },
-	{ "chunk_p99_bytes", .num = pipe_p99 }, { "chunk_mean_bytes", .num = pipe_mean },
+	{ "path", .str = pipe_path }, { "chunks_written", .exact = true, .num = pipe_written },
+	{ "chunks_read", .exact = true, .num = pipe_read }, { "bytes", .exact = true, .num = pipe_bytes },
+	{ "bytes_read", .exact = true, .num = pipe_bytes_read }, { "chunk_p50_bytes", .exact = true, .num = pipe_p50 },
+	{ "chunk_p99_bytes", .exact = true, .num = pipe_p99 }, { "chunk_mean_bytes", .exact = true, .num = pipe_mean },
 	{ "writer_blocked_ns", .num = pipe_writer_ns },
-	{ "reader_blocked_ns", .num = pipe_reader_ns }, { "futex_calls", .num = pipe_futex },
+	{ "reader_blocked_ns", .num = pipe_reader_ns }, { "futex_calls", .exact = true, .num = pipe_futex },
 	{ "bottleneck", .str = pipe_slow }, { .name = NULL },
 };
 
@@ -312,10 +317,10 @@ NUM(end_futex, sum_pipe_end, p->futex_calls)
 
 static const struct csv_col end_cols[] = {
 	{ "inode", .num = end_inode }, { "side", .str = end_side }, { "tid", .sig = end_tid },
-	{ "tgid", .sig = end_tgid }, { "comm", .str = end_comm }, { "chunks", .num = end_chunks },
-	{ "bytes", .num = end_bytes }, { "blocked", .num = end_blocked },
-	{ "blocked_ns", .num = end_blocked_ns }, { "eagain", .num = end_eagain },
-	{ "futex_calls", .num = end_futex }, { .name = NULL },
+	{ "tgid", .sig = end_tgid }, { "comm", .str = end_comm }, { "chunks", .exact = true, .num = end_chunks },
+	{ "bytes", .exact = true, .num = end_bytes }, { "blocked", .num = end_blocked },
+	{ "blocked_ns", .num = end_blocked_ns }, { "eagain", .exact = true, .num = end_eagain },
+	{ "futex_calls", .exact = true, .num = end_futex }, { .name = NULL },
 };
 
 static int end_rows(const struct summary *s, const struct out_opts *opts, struct csv_writer *w)
@@ -413,14 +418,14 @@ static const struct csv_col thread_cols[] = {
 	{ "process", .num = thread_process }, { "created", .num = thread_created },
 	{ "exited", .num = thread_exited }, { "start_ns", .num = thread_start },
 	{ "lifetime_ns", .num = thread_lived }, { "cost_ns", .num = thread_cost },
-	{ "stack_ns", .num = thread_stack }, { "clone_ns", .num = thread_clone },
-	{ "wakeup_ns", .num = thread_wakeup }, { "start_stage_ns", .num = thread_first },
-	{ "setup_ns", .num = thread_setup }, { "exit_ns", .num = thread_exit },
-	{ "join_ns", .num = thread_join }, { "calls", .num = thread_calls },
-	{ "futex_calls", .num = thread_futex }, { "futex_wait_ns", .num = thread_futex_ns },
+	{ "stack_ns", .exact = true, .stage = true, .num = thread_stack }, { "clone_ns", .exact = true, .stage = true, .num = thread_clone },
+	{ "wakeup_ns", .stage = true, .num = thread_wakeup }, { "start_stage_ns", .exact = true, .stage = true, .num = thread_first },
+	{ "setup_ns", .exact = true, .stage = true, .num = thread_setup }, { "exit_ns", .exact = true, .stage = true, .num = thread_exit },
+	{ "join_ns", .exact = true, .stage = true, .num = thread_join }, { "calls", .exact = true, .num = thread_calls },
+	{ "futex_calls", .exact = true, .num = thread_futex }, { "futex_wait_ns", .num = thread_futex_ns },
 	{ "oncpu_ns", .num = thread_oncpu }, { "runnable_ns", .num = thread_runnable },
 	{ "blocked_ns", .num = thread_blocked }, { "voluntary", .num = thread_voluntary },
-	{ "involuntary", .num = thread_involuntary }, { "routine_ns", .num = thread_routine },
+	{ "involuntary", .num = thread_involuntary }, { "routine_ns", .stage = true, .num = thread_routine },
 	{ "routine", .str = thread_routine_name }, { .name = NULL },
 };
 

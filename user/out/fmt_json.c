@@ -81,6 +81,10 @@ static void put_findings(struct json *j, const struct summary *s)
 {
 	size_t i, k;
 
+	json_object(j, "judged");
+	json_u64(j, "rules", s->judged.rules);
+	json_u64(j, "judged", s->judged.judged);
+	json_end(j);
 	json_array(j, "findings");
 	for (i = 0; i < s->nfinding; i++) {
 		const struct sum_finding *f = &s->finding[i];
@@ -99,6 +103,15 @@ static void put_findings(struct json *j, const struct summary *s)
 	json_end(j);
 }
 
+/* What wait mode does not see is null: 0 would be a claim. */
+static void put_exact(struct json *j, bool exact, const char *key, uint64_t v)
+{
+	if (exact)
+		json_u64(j, key, v);
+	else
+		json_null(j, key);
+}
+
 static void put_hist(struct json *j, const char *key, const struct hist *h)
 {
 	json_object(j, key);
@@ -111,9 +124,19 @@ static void put_hist(struct json *j, const char *key, const struct hist *h)
 	json_end(j);
 }
 
-/* A stage that was not seen is left out: 0 would be a claim. */
-static bool stage_seen(const struct sum_thread *t, size_t stage)
+static void put_exact_hist(struct json *j, bool exact, const char *key, const struct hist *h)
 {
+	if (exact)
+		put_hist(j, key, h);
+	else
+		json_null(j, key);
+}
+
+/* A stage that was not seen is left out: 0 would be a claim. */
+static bool stage_seen(const struct sum_thread *t, size_t stage, bool exact)
+{
+	if (!exact && stage != SUM_STAGE_WAKEUP && stage != SUM_STAGE_ROUTINE)
+		return false;
 	return t->cost_ns && (stage != SUM_STAGE_ROUTINE || t->stage_ns[stage]);
 }
 
@@ -123,8 +146,10 @@ static const struct sum_routine *routine_of(const struct sum_threads *all,
 	return t->routine && t->routine <= all->nroutine ? &all->routine[t->routine - 1] : NULL;
 }
 
-static void put_thread(struct json *j, const struct sum_threads *all, const struct sum_thread *t)
+static void put_thread(struct json *j, const struct summary *s, const struct sum_thread *t)
 {
+	const struct sum_threads *all = &s->threads;
+	const bool exact = s->mode == SUM_EXACT;
 	const struct sum_routine *r = routine_of(all, t);
 	size_t i;
 
@@ -141,13 +166,13 @@ static void put_thread(struct json *j, const struct sum_threads *all, const stru
 	json_u64(j, "cost_ns", t->cost_ns);
 	json_object(j, "stages");
 	for (i = 0; i < SUM_STAGES; i++)
-		if (stage_seen(t, i))
+		if (stage_seen(t, i, exact))
 			json_u64(j, sum_stage_name((enum sum_stage)i), t->stage_ns[i]);
 	json_end(j);
 	if (all->routines_asked)
 		json_str(j, "routine", r ? r->symbol : NULL);
-	json_u64(j, "calls", t->calls);
-	json_u64(j, "futex_calls", t->futex_calls);
+	put_exact(j, exact, "calls", t->calls);
+	put_exact(j, exact, "futex_calls", t->futex_calls);
 	json_u64(j, "futex_wait_ns", t->futex_wait_ns);
 	json_u64(j, "oncpu_ns", t->oncpu_ns);
 	json_u64(j, "runnable_ns", t->runnable_ns);
@@ -230,7 +255,7 @@ static void put_threads(struct json *j, const struct summary *s)
 	json_u64(j, "by_thread_cut", t->by_thread_cut);
 	json_array(j, "by_thread");
 	for (i = 0; i < t->nby_thread; i++)
-		put_thread(j, t, &t->by_thread[i]);
+		put_thread(j, s, &t->by_thread[i]);
 	json_end(j);
 	json_end(j);
 }
@@ -294,9 +319,10 @@ static void put_edges(struct json *j, const struct sum_lock *l)
 	json_end(j);
 }
 
-static void put_lock(struct json *j, const struct sum_lock *l)
+static void put_lock(struct json *j, const struct sum_lock *l, bool exact)
 {
 	enum sum_lock_use use = sum_lock_use(l);
+
 	json_object(j, NULL);
 	json_hex(j, "addr", l->addr);
 	json_str(j, "symbol", l->symbol);
@@ -307,12 +333,14 @@ static void put_lock(struct json *j, const struct sum_lock *l)
 	json_str(j, "comm", l->comm);
 	json_u64(j, "waits", l->waits);
 	json_u64(j, "blocked", l->blocked);
-	json_u64(j, "timeouts", l->timeouts);
-	json_u64(j, "eagain", l->eagain);
-	json_u64(j, "wakes", l->wakes);
-	json_u64(j, "woken", l->woken);
-	json_u64(j, "wasted_wakes", l->wasted_wakes);
-	json_u64(j, "requeued", l->requeued);
+	json_u64(j, "pending", l->pending);
+	json_u64(j, "pending_ns", l->pending_ns);
+	put_exact(j, exact, "timeouts", l->timeouts);
+	put_exact(j, exact, "eagain", l->eagain);
+	put_exact(j, exact, "wakes", l->wakes);
+	put_exact(j, exact, "woken", l->woken);
+	put_exact(j, exact, "wasted_wakes", l->wasted_wakes);
+	put_exact(j, exact, "requeued", l->requeued);
 	if (l->holder)
 		json_i64(j, "holder", l->holder);
 	else
@@ -326,16 +354,17 @@ static void put_lock(struct json *j, const struct sum_lock *l)
 static void put_futex(struct json *j, const struct summary *s)
 {
 	const struct sum_futex *f = &s->futex;
+	const bool exact = s->mode == SUM_EXACT;
 	size_t i;
 
 	json_object(j, "futex");
-	json_u64(j, "calls", f->calls);
+	put_exact(j, exact, "calls", f->calls);
 	json_u64(j, "waits", f->waits);
-	json_u64(j, "wakes", f->wakes);
-	json_u64(j, "wasted_wakes", f->wasted_wakes);
-	json_u64(j, "eagain", f->eagain);
-	json_u64(j, "timeouts", f->timeouts);
-	json_u64(j, "requeued", f->requeued);
+	put_exact(j, exact, "wakes", f->wakes);
+	put_exact(j, exact, "wasted_wakes", f->wasted_wakes);
+	put_exact(j, exact, "eagain", f->eagain);
+	put_exact(j, exact, "timeouts", f->timeouts);
+	put_exact(j, exact, "requeued", f->requeued);
 	json_u64(j, "addresses", f->addresses);
 	json_array(j, "ops");
 	for (i = 0; i < f->nop; i++) {
@@ -350,7 +379,7 @@ static void put_futex(struct json *j, const struct summary *s)
 }
 
 static void put_ends(struct json *j, const char *tids, const char *ends,
-		     const struct sum_pipe_end *e, size_t n)
+		     const struct sum_pipe_end *e, size_t n, bool exact)
 {
 	size_t i;
 
@@ -364,40 +393,43 @@ static void put_ends(struct json *j, const char *tids, const char *ends,
 		json_i64(j, "tid", e[i].tid);
 		json_i64(j, "tgid", e[i].tgid);
 		json_str(j, "comm", e[i].comm);
-		json_u64(j, "chunks", e[i].chunks);
-		json_u64(j, "bytes", e[i].bytes);
+		put_exact(j, exact, "chunks", e[i].chunks);
+		put_exact(j, exact, "bytes", e[i].bytes);
 		json_u64(j, "blocked_ns", e[i].blocked_ns);
 		json_u64(j, "blocked", e[i].blocked);
-		json_u64(j, "eagain", e[i].eagain);
-		json_u64(j, "futex_calls", e[i].futex_calls);
-		put_hist(j, "chunk_bytes", &e[i].chunk_bytes);
+		put_exact(j, exact, "eagain", e[i].eagain);
+		put_exact(j, exact, "futex_calls", e[i].futex_calls);
+		put_exact_hist(j, exact, "chunk_bytes", &e[i].chunk_bytes);
 		json_end(j);
 	}
 	json_end(j);
 }
 
-static void put_pipe(struct json *j, const struct sum_pipe *p)
+static void put_pipe(struct json *j, const struct sum_pipe *p, bool exact)
 {
 	json_object(j, NULL);
 	json_str(j, "kind", sum_pipe_kind_name(p->kind));
 	json_u64(j, "inode", p->inode);
 	json_str(j, "path", p->path);
-	json_u64(j, "chunks_written", p->chunks_written);
-	json_u64(j, "chunks_read", p->chunks_read);
-	json_u64(j, "bytes", p->bytes);
-	json_u64(j, "bytes_read", p->bytes_read);
-	put_hist(j, "chunk_bytes", &p->chunk_bytes);
+	put_exact(j, exact, "chunks_written", p->chunks_written);
+	put_exact(j, exact, "chunks_read", p->chunks_read);
+	put_exact(j, exact, "bytes", p->bytes);
+	put_exact(j, exact, "bytes_read", p->bytes_read);
+	put_exact_hist(j, exact, "chunk_bytes", &p->chunk_bytes);
 	json_u64(j, "writer_blocked_ns", p->writer_blocked_ns);
 	json_u64(j, "reader_blocked_ns", p->reader_blocked_ns);
-	json_u64(j, "futex_calls", p->futex_calls);
-	json_real(j, "futex_per_chunk", p->futex_per_chunk);
+	put_exact(j, exact, "futex_calls", p->futex_calls);
+	if (exact)
+		json_real(j, "futex_per_chunk", p->futex_per_chunk);
+	else
+		json_null(j, "futex_per_chunk");
 	json_str(j, "bottleneck", sum_bottleneck_name(p->bottleneck));
-	put_ends(j, "writers", "writer_ends", p->writer, p->nwriter);
-	put_ends(j, "readers", "reader_ends", p->reader, p->nreader);
+	put_ends(j, "writers", "writer_ends", p->writer, p->nwriter, exact);
+	put_ends(j, "readers", "reader_ends", p->reader, p->nreader, exact);
 	json_end(j);
 }
 
-static void put_syscall(struct json *j, const struct sum_syscall *c)
+static void put_syscall(struct json *j, const struct sum_syscall *c, bool exact)
 {
 	char tmp[24];
 	size_t i;
@@ -406,13 +438,17 @@ static void put_syscall(struct json *j, const struct sum_syscall *c)
 	json_str(j, "name", c->name);
 	json_i64(j, "nr", c->nr);
 	json_u64(j, "calls", c->calls);
-	json_u64(j, "errors", c->errors);
-	json_object(j, "by_errno");
-	for (i = 0; i < c->nby_errno; i++)
-		json_u64(j, out_errno_name(c->by_errno[i].err, tmp), c->by_errno[i].count);
-	json_end(j);
+	put_exact(j, exact, "errors", c->errors);
+	if (exact) {
+		json_object(j, "by_errno");
+		for (i = 0; i < c->nby_errno; i++)
+			json_u64(j, out_errno_name(c->by_errno[i].err, tmp), c->by_errno[i].count);
+		json_end(j);
+	} else {
+		json_null(j, "by_errno");
+	}
 	json_u64(j, "total_ns", c->wall.sum);
-	json_u64(j, "cpu_ns", c->cpu_ns);
+	put_exact(j, exact, "cpu_ns", c->cpu_ns);
 	json_u64(j, "mean_ns", hist_mean(&c->wall));
 	json_u64(j, "p50_ns", hist_quantile(&c->wall, 0.5));
 	json_u64(j, "p99_ns", hist_quantile(&c->wall, 0.99));
@@ -493,6 +529,7 @@ static void put_loss(struct json *j, const struct sum_loss *l)
 static int json_summary(const struct summary *s, const struct out_opts *opts,
 			struct out_stream *o, struct err *err)
 {
+	const bool exact = s->mode == SUM_EXACT;
 	struct json j;
 	size_t i;
 
@@ -504,16 +541,16 @@ static int json_summary(const struct summary *s, const struct out_opts *opts,
 	put_threads(&j, s);
 	json_array(&j, "locks");
 	for (i = 0; i < s->nlock; i++)
-		put_lock(&j, &s->lock[i]);
+		put_lock(&j, &s->lock[i], exact);
 	json_end(&j);
 	put_futex(&j, s);
 	json_array(&j, "pipes");
 	for (i = 0; i < s->npipe; i++)
-		put_pipe(&j, &s->pipe[i]);
+		put_pipe(&j, &s->pipe[i], exact);
 	json_end(&j);
 	json_array(&j, "syscalls");
 	for (i = 0; i < s->nsyscall; i++)
-		put_syscall(&j, &s->syscall[i]);
+		put_syscall(&j, &s->syscall[i], exact);
 	json_end(&j);
 	put_sched(&j, s);
 	put_overhead(&j, s);

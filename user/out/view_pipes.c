@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #define PIPE_INDENT 6
+/* Fewer chunks say nothing of futex calls each: these are then the C library's start-up. */
+#define PIPE_FUTEX_CHUNKS 100
 
 static uint64_t pipe_bytes(const struct view *v, const void *row)
 {
@@ -68,8 +70,7 @@ static void pipe_futex(const struct view *v, const void *row, struct buf *b)
 	double x = ((const struct sum_pipe *)row)->futex_per_chunk;
 	uint64_t hundredths;
 
-	(void)v;
-	if (!(x > 0))
+	if (!(x > 0) || pipe_chunks(v, row) < PIPE_FUTEX_CHUNKS)
 		return;
 	hundredths = x > 1e9 ? (uint64_t)1e11 : (uint64_t)(x * 100 + 0.5);
 	buf_addf(b, "%" PRIu64 ".%02u", hundredths / 100, (unsigned int)(hundredths % 100));
@@ -81,10 +82,17 @@ static void pipe_kind(const struct view *v, const void *row, struct buf *b)
 	buf_adds(b, sum_pipe_kind_name(((const struct sum_pipe *)row)->kind));
 }
 
-/* An end without threads is somebody's who is not traced, or was never used. */
+/*
+ * An end without threads is somebody's who is not traced, or was never used; in
+ * wait mode it may as well be one that never had to wait.
+ */
 static void add_end(const struct view *v, struct buf *b, const struct sum_pipe_end *end, size_t n,
 		    bool moved)
 {
+	if (!n && v->s->mode == SUM_WAIT) {
+		buf_adds(b, "somebody" VIEW_GLUE "who" VIEW_GLUE "never" VIEW_GLUE "waited");
+		return;
+	}
 	if (!n) {
 		buf_adds(b, moved ? "not" VIEW_GLUE "traced" : "nobody" VIEW_GLUE "seen");
 		return;
@@ -115,6 +123,15 @@ static const struct table_col pipe_cols[] = {
 	{ .head = "r wait", .unit = TABLE_NS, .num = pipe_reader_ns, .blank_zero = true },
 	[PIPE_COL_FUTEX] = { .head = "futex/chunk", .text = pipe_futex, .drop = 2 },
 	[PIPE_COL_KIND] = { .head = "kind", .align = TABLE_LEFT, .text = pipe_kind, .drop = 4 },
+	{ .head = "writer to reader", .align = TABLE_LEFT, .text = pipe_edge, .style = VIEW_BOLD,
+	  .min = 36 },
+};
+
+/* Of wait mode, which sees only who waited. */
+static const struct table_col pipe_wait_cols[] = {
+	{ .head = "w wait", .unit = TABLE_NS, .num = pipe_writer_ns, .blank_zero = true },
+	{ .head = "r wait", .unit = TABLE_NS, .num = pipe_reader_ns, .blank_zero = true },
+	{ .head = "kind", .align = TABLE_LEFT, .text = pipe_kind },
 	{ .head = "writer to reader", .align = TABLE_LEFT, .text = pipe_edge, .style = VIEW_BOLD,
 	  .min = 36 },
 };
@@ -175,7 +192,8 @@ static void print_chunks(struct view *v, const struct sum_pipe *p, unsigned int 
 		view_sep(v, b);
 		buf_addf(b, "read" VIEW_GLUE "in" VIEW_GLUE "%s", human_count(tmp, p->chunks_read));
 	}
-	if (!(shown & 1u << PIPE_COL_FUTEX) && p->futex_per_chunk > 0) {
+	if (!(shown & 1u << PIPE_COL_FUTEX) && p->futex_per_chunk > 0 &&
+	    pipe_chunks(v, p) >= PIPE_FUTEX_CHUNKS) {
 		view_sep(v, b);
 		pipe_futex(v, p, b);
 		buf_adds(b, VIEW_GLUE "futex" VIEW_GLUE "calls" VIEW_GLUE "each");
@@ -191,6 +209,15 @@ static void print_chunks(struct view *v, const struct sum_pipe *p, unsigned int 
 	if (!b->len)
 		return;
 	view_wrap(v, PIPE_INDENT + 8, "      chunks  ", VIEW_DIM, b);
+}
+
+/* All that wait mode knows beside the waits. */
+static void print_path(struct view *v, const struct sum_pipe *p, struct buf *b)
+{
+	if (!p->path)
+		return;
+	view_esc(v, b, p->path);
+	view_wrap(v, PIPE_INDENT + 8, "      path    ", VIEW_DIM, b);
 }
 
 static uint64_t blocked_calls(const struct sum_pipe_end *end, size_t n)
@@ -212,7 +239,10 @@ static void print_bottleneck(struct view *v, const struct sum_pipe *p, struct bu
 
 	if (p->bottleneck == SUM_NEITHER)
 		return;
-	add_end(v, b, slow, nslow, pipe_chunks(v, p) > 0);
+	if (nslow)
+		add_end(v, b, slow, nslow, pipe_chunks(v, p) > 0);
+	else
+		buf_adds(b, reader ? "the reader" : "the writer");
 	buf_adds(b, " is the slower side: ");
 	if (reader) {
 		view_things(b, blocked_calls(p->writer, p->nwriter), "write blocked",
@@ -232,7 +262,10 @@ static void pipe_detail(struct view *v, const void *row, unsigned int shown)
 {
 	struct buf b = BUF_INIT;
 
-	print_chunks(v, row, shown, &b);
+	if (v->s->mode == SUM_EXACT)
+		print_chunks(v, row, shown, &b);
+	else
+		print_path(v, row, &b);
 	print_bottleneck(v, row, &b);
 	buf_release(&b);
 }
@@ -243,14 +276,20 @@ static void add_totals(const struct view *v, struct buf *b)
 	size_t i;
 
 	if (!v->s->npipe) {
-		buf_adds(b, "nothing went through a pipe");
+		buf_adds(b, v->s->mode == SUM_EXACT ? "nothing went through a pipe" :
+						      "nothing waited for a pipe");
+		return;
+	}
+	view_things(b, v->s->npipe, "edge", "edges");
+	if (v->s->mode == SUM_WAIT) {
+		buf_adds(b, "; only waits are seen (--mode" VIEW_GLUE "exact counts what goes "
+			 "through)");
 		return;
 	}
 	for (i = 0; i < v->s->npipe; i++) {
 		bytes += pipe_bytes(v, &v->s->pipe[i]);
 		chunks += pipe_chunks(v, &v->s->pipe[i]);
 	}
-	view_things(b, v->s->npipe, "edge", "edges");
 	view_sep(v, b);
 	view_bytes(v, b, bytes);
 	buf_adds(b, " in ");
@@ -259,6 +298,7 @@ static void add_totals(const struct view *v, struct buf *b)
 
 void view_pipes(struct view *v)
 {
+	const bool exact = v->s->mode == SUM_EXACT;
 	struct buf b = BUF_INIT;
 	const void **rows;
 
@@ -273,7 +313,9 @@ void view_pipes(struct view *v)
 	if (!rows)
 		return;
 	table_print(v, &(struct table){
-		.col = pipe_cols, .ncol = sizeof(pipe_cols) / sizeof(*pipe_cols),
+		.col = exact ? pipe_cols : pipe_wait_cols,
+		.ncol = exact ? sizeof(pipe_cols) / sizeof(*pipe_cols) :
+				sizeof(pipe_wait_cols) / sizeof(*pipe_wait_cols),
 		.row = rows, .nrow = v->s->npipe, .detail = pipe_detail,
 		.ndetail = v->opts->rows ? VIEW_DETAILS : 0,
 	});

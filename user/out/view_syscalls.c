@@ -73,6 +73,7 @@ static void call_errnos(const struct view *v, const void *row, struct buf *b)
 }
 
 enum { CALL_COL_ERRNOS = 10 };
+#define CALL_ERRORS 8	/* shown by default */
 
 static const struct table_col call_cols[] = {
 	{ .head = "% time", .text = call_percent },
@@ -90,23 +91,57 @@ static const struct table_col call_cols[] = {
 			      .style = VIEW_DIM, .drop = 5 },
 };
 
-/* Where the terminal has no room for the column: the same below the table. */
-static void print_errnos(struct view *v, const void *const *rows)
+/* One error of one call. */
+struct call_error {
+	const struct sum_syscall *call;
+	const struct sum_errno *error;
+};
+
+static int by_errors(const void *a, const void *b)
 {
-	size_t i, most = v->opts->rows && v->opts->rows < v->s->nsyscall ? v->opts->rows
-									   : v->s->nsyscall;
+	const struct call_error *x = a, *y = b;
+
+	if (x->error->count != y->error->count)
+		return x->error->count < y->error->count ? 1 : -1;
+	/* Those of one array keep its order, so that the line is the same each time. */
+	return x->error < y->error ? -1 : x->error > y->error;
+}
+
+/* The most frequent errors of all calls, also of those whose rows are not shown. */
+static void print_errnos(struct view *v)
+{
+	char tmp[24], num[HUMAN_BYTES];
+	struct call_error *e;
+	size_t i, k, n = 0, most;
+	uint64_t others = 0;
 	struct buf b = BUF_INIT;
 
-	for (i = 0; i < most; i++) {
-		const struct sum_syscall *c = rows[i];
-
-		if (!c->nby_errno)
-			continue;
-		view_sep(v, &b);
-		view_esc_glued(v, &b, c->name);
-		buf_adds(&b, VIEW_GLUE);
-		add_errnos(v, c, &b);
+	for (i = 0; i < v->s->nsyscall; i++)
+		n += v->s->syscall[i].nby_errno;
+	e = calloc(n + 1, sizeof(*e));
+	if (!e) {
+		v->failed = true;
+		return;
 	}
+	for (i = n = 0; i < v->s->nsyscall; i++)
+		for (k = 0; k < v->s->syscall[i].nby_errno; k++)
+			e[n++] = (struct call_error){ &v->s->syscall[i],
+						      &v->s->syscall[i].by_errno[k] };
+	qsort(e, n, sizeof(*e), by_errors);
+	most = v->opts->rows && n > CALL_ERRORS ? CALL_ERRORS : n;
+	for (i = 0; i < most; i++) {
+		view_sep(v, &b);
+		view_esc_glued(v, &b, e[i].call->name);
+		buf_addf(&b, VIEW_GLUE "%s" VIEW_GLUE "%s", human_count(num, e[i].error->count),
+			 out_errno_name(e[i].error->err, tmp));
+	}
+	for (; i < n; i++)
+		others += e[i].error->count;
+	if (others) {
+		view_sep(v, &b);
+		buf_addf(&b, "%s" VIEW_GLUE "others", human_count(num, others));
+	}
+	free(e);
 	if (b.len)
 		view_wrap(v, 10, "  errors", VIEW_DIM, &b);
 	buf_release(&b);
@@ -132,6 +167,8 @@ static void print_calls(struct view *v, struct sum_syscall *total)
 	out_sort_fn order = out_sort_calls(v->opts->sort);
 	const void **rows = table_rows(v, v->s->syscall, v->s->nsyscall, sizeof(*v->s->syscall));
 	unsigned int shown;
+	bool cut = false;
+	size_t i;
 
 	if (!rows)
 		return;
@@ -142,8 +179,12 @@ static void print_calls(struct view *v, struct sum_syscall *total)
 		.col = call_cols, .ncol = sizeof(call_cols) / sizeof(*call_cols),
 		.row = rows, .nrow = v->s->nsyscall, .total = total,
 	});
-	if (!(shown & 1u << CALL_COL_ERRNOS))
-		print_errnos(v, rows);
+	/* Where the terminal has no room for the column, or rows with errors were cut off. */
+	for (i = v->opts->rows && v->opts->rows < v->s->nsyscall ? v->opts->rows : v->s->nsyscall;
+	     i < v->s->nsyscall && !cut; i++)
+		cut = ((const struct sum_syscall *)rows[i])->nby_errno;
+	if (cut || !(shown & 1u << CALL_COL_ERRNOS))
+		print_errnos(v);
 	free(rows);
 }
 
