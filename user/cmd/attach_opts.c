@@ -30,6 +30,7 @@ static const struct cli_pair attach_examples[] = {
 static const struct cli_pair attach_exits[] = {
 	{ "0", "the summary was printed" },
 	{ "2", "usage, no such process, no privilege, or the summary could not be written" },
+	{ "128+N", "signal N came while the summary was printed" },
 	CLI_END_OF_PAIRS
 };
 
@@ -43,7 +44,9 @@ const struct cli_cmd attach_cmd = {
 		"\n"
 		"Without a PID, --cgroup or --comm says whom to trace.\n"
 		"\n"
-		LIVE_TEXT_LOCKS,
+		LIVE_TEXT_LOCKS "\n"
+		"\n"
+		LIVE_TEXT_LIMITS,
 	.program = "tracer-live",
 	.operands = CLI_OPERANDS_MIXED,
 	.operand = "pid",

@@ -32,7 +32,7 @@ static const struct cli_pair run_examples[] = {
 
 static const struct cli_pair run_exits[] = {
 	{ "N", "the command's own exit code" },
-	{ "128+N", "the command was ended by signal N" },
+	{ "128+N", "the command was ended by signal N, or tracer while it printed" },
 	{ "125", "tracer failed: a wrong option, no privilege, the summary could not be written" },
 	{ "126", "the command was found but is not executable" },
 	{ "127", "the command was not found" },
@@ -51,9 +51,12 @@ const struct cli_cmd run_cmd = {
 		"\n"
 		"The command keeps its stdin, stdout, terminal, process group and exit code. A "
 		"ctrl-C reaches it as it would without tracer; tracer waits for it and prints. A "
-		"second ctrl-C detaches and leaves it running. SIGTERM is passed on.\n"
+		"second ctrl-C detaches and leaves it running; while the summary is printed, it ends "
+		"tracer. SIGTERM is passed on.\n"
 		"\n"
-		LIVE_TEXT_LOCKS,
+		LIVE_TEXT_LOCKS "\n"
+		"\n"
+		LIVE_TEXT_LIMITS,
 	.program = "tracer-live",
 	.operands = CLI_OPERANDS_COMMAND,
 	.operand = "command",
