@@ -136,7 +136,9 @@ static void wait_mode_claims_nothing_it_does_not_see(void **state)
 		"\"futex_per_chunk\": null", "\"by_errno\": null", "\"cpu_ns\": null",
 		"\"futex_calls\": null",
 	};
-	static const char *const gone[] = { "\"by_errno\": {", "\"chunk_bytes\": {", "\"clone\": " };
+	static const char *const gone[] = {
+		"\"by_errno\": {", "\"chunk_bytes\": {", "\"clone\": ",
+	};
 	const struct out_opts opts = OUT_OPTS_INIT;
 	struct summary s;
 	struct buf text;

@@ -107,8 +107,8 @@ static const struct csv_col call_cols[] = {
 	{ "name", .str = call_name }, { "nr", .sig = call_nr }, { "calls", .num = call_calls },
 	{ "errors", .exact = true, .num = call_errors }, { "total_ns", .num = call_total },
 	{ "cpu_ns", .exact = true, .num = call_cpu }, { "mean_ns", .num = call_mean },
-	{ "p50_ns", .num = call_p50 }, { "p99_ns", .num = call_p99 },
-	{ "max_ns", .num = call_max }, { .name = NULL },
+	{ "p50_ns", .num = call_p50 }, { "p99_ns", .num = call_p99 }, { "max_ns", .num = call_max },
+	{ .name = NULL },
 };
 
 /* The calls in the order of -S; NULL: no memory. */
@@ -203,8 +203,10 @@ static const struct csv_col lock_cols[] = {
 	{ "blocked", .num = lock_blocked }, { "wait_total_ns", .num = lock_wait },
 	{ "wait_p50_ns", .num = lock_p50 }, { "wait_p99_ns", .num = lock_p99 },
 	{ "wait_max_ns", .num = lock_max }, { "wakes", .exact = true, .num = lock_wakes },
-	{ "woken", .exact = true, .num = lock_woken }, { "wasted_wakes", .exact = true, .num = lock_wasted },
-	{ "eagain", .exact = true, .num = lock_eagain }, { "timeouts", .exact = true, .num = lock_timeouts },
+	{ "woken", .exact = true, .num = lock_woken },
+	{ "wasted_wakes", .exact = true, .num = lock_wasted },
+	{ "eagain", .exact = true, .num = lock_eagain },
+	{ "timeouts", .exact = true, .num = lock_timeouts },
 	{ "requeued", .exact = true, .num = lock_requeued }, { "holder", .sig = lock_holder },
 	{ "use", .str = lock_use }, { .name = NULL },
 };
@@ -236,10 +238,10 @@ STR(edge_waiter_comm, sum_edge, p->waiter_comm)
 NUM(edge_count, sum_edge, p->count)
 
 static const struct csv_col edge_cols[] = {
-	{ "addr", .str = edge_addr }, { "tgid", .sig = edge_tgid },
-	{ "waker", .sig = edge_waker }, { "waker_comm", .str = edge_waker_comm },
-	{ "waiter", .sig = edge_waiter }, { "waiter_comm", .str = edge_waiter_comm },
-	{ "count", .num = edge_count }, { .name = NULL },
+	{ "addr", .str = edge_addr }, { "tgid", .sig = edge_tgid }, { "waker", .sig = edge_waker },
+	{ "waker_comm", .str = edge_waker_comm }, { "waiter", .sig = edge_waiter },
+	{ "waiter_comm", .str = edge_waiter_comm }, { "count", .num = edge_count },
+	{ .name = NULL },
 };
 
 static int edge_rows(const struct summary *s, const struct out_opts *opts, struct csv_writer *w)
@@ -271,14 +273,18 @@ NUM(pipe_futex, sum_pipe, p->futex_calls)
 STR(pipe_slow, sum_pipe, sum_bottleneck_name(p->bottleneck))
 
 static const struct csv_col pipe_cols[] = {
-	{ "inode", .num = pipe_inode }, { "kind", .str = pipe_kind },
-	{ "path", .str = pipe_path }, { "chunks_written", .exact = true, .num = pipe_written },
-	{ "chunks_read", .exact = true, .num = pipe_read }, { "bytes", .exact = true, .num = pipe_bytes },
-	{ "bytes_read", .exact = true, .num = pipe_bytes_read }, { "chunk_p50_bytes", .exact = true, .num = pipe_p50 },
-	{ "chunk_p99_bytes", .exact = true, .num = pipe_p99 }, { "chunk_mean_bytes", .exact = true, .num = pipe_mean },
+	{ "inode", .num = pipe_inode }, { "kind", .str = pipe_kind }, { "path", .str = pipe_path },
+	{ "chunks_written", .exact = true, .num = pipe_written },
+	{ "chunks_read", .exact = true, .num = pipe_read },
+	{ "bytes", .exact = true, .num = pipe_bytes },
+	{ "bytes_read", .exact = true, .num = pipe_bytes_read },
+	{ "chunk_p50_bytes", .exact = true, .num = pipe_p50 },
+	{ "chunk_p99_bytes", .exact = true, .num = pipe_p99 },
+	{ "chunk_mean_bytes", .exact = true, .num = pipe_mean },
 	{ "writer_blocked_ns", .num = pipe_writer_ns },
-	{ "reader_blocked_ns", .num = pipe_reader_ns }, { "futex_calls", .exact = true, .num = pipe_futex },
-	{ "bottleneck", .str = pipe_slow }, { .name = NULL },
+	{ "reader_blocked_ns", .num = pipe_reader_ns },
+	{ "futex_calls", .exact = true, .num = pipe_futex }, { "bottleneck", .str = pipe_slow },
+	{ .name = NULL },
 };
 
 static int pipe_rows(const struct summary *s, const struct out_opts *opts, struct csv_writer *w)
@@ -317,7 +323,8 @@ NUM(end_futex, sum_pipe_end, p->futex_calls)
 
 static const struct csv_col end_cols[] = {
 	{ "inode", .num = end_inode }, { "side", .str = end_side }, { "tid", .sig = end_tid },
-	{ "tgid", .sig = end_tgid }, { "comm", .str = end_comm }, { "chunks", .exact = true, .num = end_chunks },
+	{ "tgid", .sig = end_tgid }, { "comm", .str = end_comm },
+	{ "chunks", .exact = true, .num = end_chunks },
 	{ "bytes", .exact = true, .num = end_bytes }, { "blocked", .num = end_blocked },
 	{ "blocked_ns", .num = end_blocked_ns }, { "eagain", .exact = true, .num = end_eagain },
 	{ "futex_calls", .exact = true, .num = end_futex }, { .name = NULL },
@@ -418,14 +425,19 @@ static const struct csv_col thread_cols[] = {
 	{ "process", .num = thread_process }, { "created", .num = thread_created },
 	{ "exited", .num = thread_exited }, { "start_ns", .num = thread_start },
 	{ "lifetime_ns", .num = thread_lived }, { "cost_ns", .num = thread_cost },
-	{ "stack_ns", .exact = true, .stage = true, .num = thread_stack }, { "clone_ns", .exact = true, .stage = true, .num = thread_clone },
-	{ "wakeup_ns", .stage = true, .num = thread_wakeup }, { "start_stage_ns", .exact = true, .stage = true, .num = thread_first },
-	{ "setup_ns", .exact = true, .stage = true, .num = thread_setup }, { "exit_ns", .exact = true, .stage = true, .num = thread_exit },
-	{ "join_ns", .exact = true, .stage = true, .num = thread_join }, { "calls", .exact = true, .num = thread_calls },
-	{ "futex_calls", .exact = true, .num = thread_futex }, { "futex_wait_ns", .num = thread_futex_ns },
-	{ "oncpu_ns", .num = thread_oncpu }, { "runnable_ns", .num = thread_runnable },
-	{ "blocked_ns", .num = thread_blocked }, { "voluntary", .num = thread_voluntary },
-	{ "involuntary", .num = thread_involuntary }, { "routine_ns", .stage = true, .num = thread_routine },
+	{ "stack_ns", .exact = true, .stage = true, .num = thread_stack },
+	{ "clone_ns", .exact = true, .stage = true, .num = thread_clone },
+	{ "wakeup_ns", .stage = true, .num = thread_wakeup },
+	{ "start_stage_ns", .exact = true, .stage = true, .num = thread_first },
+	{ "setup_ns", .exact = true, .stage = true, .num = thread_setup },
+	{ "exit_ns", .exact = true, .stage = true, .num = thread_exit },
+	{ "join_ns", .exact = true, .stage = true, .num = thread_join },
+	{ "calls", .exact = true, .num = thread_calls },
+	{ "futex_calls", .exact = true, .num = thread_futex },
+	{ "futex_wait_ns", .num = thread_futex_ns }, { "oncpu_ns", .num = thread_oncpu },
+	{ "runnable_ns", .num = thread_runnable }, { "blocked_ns", .num = thread_blocked },
+	{ "voluntary", .num = thread_voluntary }, { "involuntary", .num = thread_involuntary },
+	{ "routine_ns", .stage = true, .num = thread_routine },
 	{ "routine", .str = thread_routine_name }, { .name = NULL },
 };
 

@@ -174,8 +174,8 @@ static struct rule_text asleep_advice(const struct summary *s, const struct sum_
 	const char *call = sleeps_in(s, asleep * waited);
 	struct rule_text t;
 
-	snprintf(t.s, sizeof(t.s), "The holder sleeps while it holds the lock%s%.40s: wait, read and "
-		 "write before taking it or after giving it back; --stacks shows who takes it.",
+	snprintf(t.s, sizeof(t.s), "The holder sleeps while it holds the lock%s%.40s: wait, read "
+		 "and write before taking it or after giving it back; --stacks shows who takes it.",
 		 call ? ", most likely in " : "", call ? call : "");
 	return t;
 }
@@ -256,8 +256,9 @@ int rule_stuck_lock(const struct rule *r, const struct summary *s, struct verdic
 			(double)l->pending_ns, UINT64_MAX, RULE_EVIDENCE(evidence), .advice = NULL,
 		};
 
-		ret = verdict_add(v, r, &c, "%s thread%s for %s%s, %s%s, and nobody has given it back",
-				  units_count(l->pending).s, l->pending == 1 ? " waits" : "s wait",
+		ret = verdict_add(v, r, &c, "%s thread%s for %s%s, %s%s, and nobody has given it "
+				  "back", units_count(l->pending).s,
+				  l->pending == 1 ? " waits" : "s wait",
 				  rule_lock_name(l).s, lock_site(l).s,
 				  always ? "since before the trace began" : "for the last ",
 				  always ? "" : units_time(each).s);
