@@ -246,10 +246,9 @@ def many_messages_in_one_call():
     s, pid = python(
         "import ctypes, os, socket\n"
         "libc = ctypes.CDLL(None)\n"
-        "class Vec(ctypes.Structure): _fields_ = [('at', ctypes.c_void_p), ('n', ctypes.c_size_t)]\n"
-        "class Msg(ctypes.Structure): _fields_ = [('name', ctypes.c_void_p), ('nlen', ctypes.c_size_t),\n"
-        "  ('vec', ctypes.c_void_p), ('n', ctypes.c_size_t), ('ctl', ctypes.c_void_p),\n"
-        "  ('ctln', ctypes.c_size_t), ('flags', ctypes.c_ulong), ('len', ctypes.c_ulong)]\n"
+        "def words(names): return [(n, ctypes.c_size_t) for n in names.split()]\n"
+        "class Vec(ctypes.Structure): _fields_ = words('at n')\n"
+        "class Msg(ctypes.Structure): _fields_ = words('name nlen vec n ctl ctln flags len')\n"
         "def msgs(sizes):\n"
         "    b = [ctypes.create_string_buffer(n) for n in sizes]\n"
         "    v = [Vec(ctypes.addressof(x), n) for x, n in zip(b, sizes)]\n"

@@ -10,9 +10,9 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (DEVNULL, PIPE, TRACER, Attach, bpf_held, check, contains, descendants, equal, finish,
-                     keys, main, run, scratch, start, test, wait_attached, wait_for, wait_gone,
-                     workload)
+from harness import (DEVNULL, PIPE, TRACER, Attach, bpf_held, check, contains, descendants, equal,
+                     finish, keys, main, run, scratch, start, test, wait_attached, wait_for,
+                     wait_gone, workload)
 from terminal import CTRL_C, CTRL_Z, Terminal
 
 

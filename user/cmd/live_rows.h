@@ -18,14 +18,16 @@ extern const char *const live_mode_names[], *const live_collect_names[], *const 
 	"-n 0, those that nobody waited for. JSON and CSV keep the order by time alone."
 
 #define LIVE_TEXT_LIMITS									\
-	"Mode wait reads what a thread blocks in from its registers, and nothing else: a thread "	\
-	"that waits in poll, select or epoll before it reads waits in that call, and its pipe "	\
-	"shows no \"r wait\"; a word that processes share at two addresses is two locks; a "	\
-	"priority-inheriting mutex is of kind private. Mode exact knows the last two.\n"		\
+	"Mode wait reads what a thread blocks in from its registers, and nothing else: a "	\
+	"thread that waits in poll, select or epoll before it reads waits in that call, "	\
+	"and its pipe shows no \"r wait\"; a word that processes share at two addresses "	\
+	"is two locks; a priority-inheriting mutex is of kind private. Mode exact knows "	\
+	"the last two.\n"									\
 	"\n"											\
-	"In neither mode is what io_uring reads and writes an edge between a pipe's ends, nor "	\
-	"what is sent to a datagram socket by its address. Of eventfds those made before the "	\
-	"trace, and in mode wait all, are told apart only while they are open together."
+	"In neither mode is what io_uring reads and writes an edge between a pipe's ends, "	\
+	"nor what is sent to a datagram socket by its address. Of eventfds those made "		\
+	"before the trace, and in mode wait all, are told apart only while they are open "	\
+	"together."
 
 #define LIVE_AT(field) .offset = offsetof(struct live_opts, field)
 
@@ -48,9 +50,9 @@ extern const char *const live_mode_names[], *const live_collect_names[], *const 
 		  "which costs each new thread, also of other processes, about 5 us; of "	\
 		  "glibc's threads, not of musl's or Go's own", LIVE_AT(start_routine) },	\
 	{ .name = "ring", .kind = CLI_SIZE, .arg = "SIZE", .group = LIVE_GROUP_WHAT,		\
-	  .help = "size of the ring buffers for events, all CPUs together; unless it is less than " \
-		  "64K, each CPU has at least that; larger when the summary reports lost events " \
-		  "(as in 32M; default: 1M)", LIVE_AT(ring_bytes) }
+	  .help = "size of the ring buffers for events, all CPUs together; unless it is less " \
+		  "than 64K, each CPU has at least that; larger when the summary reports lost " \
+		  "events (as in 32M; default: 1M)", LIVE_AT(ring_bytes) }
 
 #define LIVE_ROWS_WHICH										\
 	{ .name = "calls", .letter = 'e', .kind = CLI_LIST, .arg = "CALLS",			\

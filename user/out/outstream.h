@@ -43,7 +43,8 @@ int out_stream_init(struct out_stream *o, int fd, const char *name, size_t cap, 
  */
 int out_file_open(const char *path, struct err *err);
 /*
- * Opens @path for `-o FILE` ("-": standard output) by out_file_open. @path is kept. Returns 0 or -errno with @err; then @o needs no close.
+ * Opens @path for `-o FILE` ("-": standard output) by out_file_open. @path is
+ * kept. Returns 0 or -errno with @err; then @o needs no close.
  */
 int out_stream_open(struct out_stream *o, const char *path, struct err *err);
 /*
