@@ -212,7 +212,7 @@ def connections_are_apart_and_have_two_directions():
     # The client writes before it is accepted, and once more after.
     s, pid = python(
         "import os, socket\n"
-        "l = socket.socket(socket.AF_UNIX); l.bind('\\0tracer-test-%d' % os.getpid()); l.listen(9)\n"
+        "l = socket.socket(socket.AF_UNIX); l.bind('\\0tracer-%d' % os.getpid()); l.listen(9)\n"
         "for i in range(100):\n"
         "    c = socket.socket(socket.AF_UNIX); c.connect(l.getsockname())\n"
         "    c.send(b'question'); a, _ = l.accept(); a.recv(99)\n"
