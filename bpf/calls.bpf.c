@@ -110,7 +110,7 @@ __weak __noinline int on_the_way(struct task_state *st, struct live_call *call, 
 	class = st->class & 0x3f;
 	if (st->flags & ST_SETUP) {
 		if (class == CALL_SETUP || class == CALL_MASK) {
-			st->stage_ns[STAGE_SETUP] = now - st->first_user_ns;
+			st->stage_ns[STAGE_SETUP] = passed(st->first_user_ns, now);
 			way = true;
 		}
 		if (class != CALL_SETUP)
@@ -140,7 +140,7 @@ __weak __noinline int on_the_way(struct task_state *st, struct live_call *call, 
 
 static __always_inline void call_return(struct task_state *st, struct pt_regs *regs, s64 ret)
 {
-	u64 now = bpf_ktime_get_ns(), dur = now - st->enter_ns, blocked;
+	u64 now = bpf_ktime_get_ns(), dur = passed(st->enter_ns, now), blocked;
 	u8 class = st->class & 0x3f;
 	struct live_call *call = NULL;
 	u32 nr = st->nr;
@@ -184,7 +184,7 @@ static __always_inline void call_return(struct task_state *st, struct pt_regs *r
 		barrier_var(arg);
 		if (futex)
 			arg = st->fx_addr;
-		emit_slice(st, SLICE_CALL, begin, now - begin, nr, arg, ret,
+		emit_slice(st, SLICE_CALL, begin, passed(begin, now), nr, arg, ret,
 			   futex ? st->waker : 0);
 	}
 }
@@ -227,7 +227,7 @@ static __always_inline void first_return(struct task_state *st)
 	now = bpf_ktime_get_ns();
 	st->first_user_ns = now;
 	if (st->first_run_ns)
-		st->stage_ns[STAGE_START] = now - st->first_run_ns;
+		st->stage_ns[STAGE_START] = passed(st->first_run_ns, now);
 	if (!(st->flags & ST_PROCESS))
 		st->flags |= ST_SETUP;
 }

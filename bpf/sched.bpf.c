@@ -32,7 +32,7 @@ static __always_inline void count_never_returned(struct task_state *st, u64 now)
 	call->calls++;
 	if (nr == NR_EXIT && !(st->flags & ST_PROCESS)) {
 		call->way++;
-		call->way_ns += now - st->enter_ns;
+		call->way_ns += passed(st->enter_ns, now);
 	}
 }
 
@@ -56,7 +56,7 @@ __weak __noinline int thread_ended(struct task_state *st, u64 now)
 			st->calls++;
 			/* exit_group ends a process, whichever thread calls it. */
 			if (st->nr == NR_EXIT && !(st->flags & ST_PROCESS))
-				st->stage_ns[STAGE_EXIT] = now - st->enter_ns;
+				st->stage_ns[STAGE_EXIT] = passed(st->enter_ns, now);
 		}
 	}
 	if (st->flags & ST_COUNTED)
@@ -223,6 +223,8 @@ __weak __noinline int switch_in(struct task_state *st, u64 now)
 
 	if (!st)
 		return 0;
+	if (now < st->out_ns)
+		now = st->out_ns;
 	if (!(st->flags & ST_SILENT))
 		row = bpf_map_lookup_elem(&sched, &zero);
 	if (st->out_ns) {
@@ -232,8 +234,8 @@ __weak __noinline int switch_in(struct task_state *st, u64 now)
 			ran_late(st, now - st->out_ns, row);
 	} else if ((st->flags & ST_CREATED) && !st->first_run_ns) {
 		st->first_run_ns = now;
-		st->stage_ns[STAGE_WAKEUP] = now - st->created_ns;
-		ran_late(st, now - st->created_ns, row);
+		st->stage_ns[STAGE_WAKEUP] = passed(st->created_ns, now);
+		ran_late(st, passed(st->created_ns, now), row);
 	}
 	if (row && st->cpu && st->cpu != cpu + 1)
 		row->migrations++;
@@ -254,6 +256,8 @@ __weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt,
 	if (!st->in_ns && st->out_ns)
 		switch_in(st, woken_since(st, now));
 	since = st->in_ns;
+	if (now < since)
+		now = since;
 	if (since && !(st->flags & ST_SILENT)) {
 		st->oncpu_ns += now - since;
 		if (cfg.timeline && now - since >= cfg.slice_min_ns)

@@ -111,6 +111,15 @@ static __always_inline void count_loss(u64 *counter)
 	__sync_fetch_and_add(counter, 1);
 }
 
+/*
+ * Time between two looks at the clock, which may be on two CPUs: there it has been
+ * seen to run back by microseconds.
+ */
+static __always_inline u64 passed(u64 from, u64 to)
+{
+	return to > from ? to - from : 0;
+}
+
 static __always_inline void raise_max(u64 *max, u64 v)
 {
 	if (v > *max)
