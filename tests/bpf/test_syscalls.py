@@ -170,7 +170,7 @@ def busy_call_is_cpu_time():
         s = trace(["/bin/dd", "if=/dev/zero", f"of={big}", "bs=1M", "count=64", "status=none"]).json
     c = call(s, "write")
     equal(c["calls"], 64, "write")
-    check(c["cpu_ns"] > 0 and c["cpu_ns"] <= c["total_ns"], f"CPU {c['cpu_ns']}")
+    check(0 < c["cpu_ns"] <= c["total_ns"], f"CPU time {c['cpu_ns']} of {c} beside {s['sched']}")
 
 
 @test
