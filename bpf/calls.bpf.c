@@ -86,7 +86,7 @@ static __always_inline struct live_call *count_call(struct task_state *st, u32 n
 	call->calls++;
 	call->total_ns += dur;
 	raise_max(&call->max_ns, dur);
-	call->off_ns += st->runnable_ns + st->blocked_ns - st->enter_off;
+	call->off_ns += call_off(st, dur);
 	hist_count(call->hist, dur);
 	if ((u64)ret >= (u64)-MAX_ERRNO && nr != NR_RT_SIGRETURN) {
 		call->errors++;
@@ -150,6 +150,7 @@ static __always_inline void call_return(struct task_state *st, struct pt_regs *r
 		nr = LIVE_NR_CALIB;
 	else if (st->flags & (ST_SILENT | ST_GONE))
 		return;
+	seen_running(st, now);
 	st->calls++;
 	if (call_wanted(st, nr))
 		call = count_call(st, nr, ret, dur);

@@ -192,8 +192,14 @@ static __always_inline void begin_account(struct task_state *st, u64 now)
 	st->involuntary = 0;
 }
 
+/* With one CPU only, it is the tracer who runs. */
+static __always_inline bool is_running(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->on_cpu) && task->on_cpu;
+}
+
 /* What a thread has used until @now, a wait that is still on included. */
-static __always_inline void close_account(struct task_state *st, u64 now)
+static __always_inline void close_account(struct task_state *st, struct task_struct *task, u64 now)
 {
 	u64 woken;
 
@@ -202,7 +208,7 @@ static __always_inline void close_account(struct task_state *st, u64 now)
 		st->in_ns = now;
 	} else if (st->out_ns && now > st->out_ns) {
 		woken = woken_since(st, now);
-		st->runnable_ns += now - woken;
+		*(is_running(task) ? &st->oncpu_ns : &st->runnable_ns) += now - woken;
 		st->blocked_ns += woken - st->out_ns;
 		st->out_ns = now;
 	}
@@ -212,7 +218,7 @@ static __always_inline void close_account(struct task_state *st, u64 now)
 static __always_inline void mute(struct task_state *st, struct task_struct *task, u64 now)
 {
 	if (!(st->flags & ST_SILENT)) {
-		close_account(st, now);
+		close_account(st, task, now);
 		bpf_probe_read_kernel(st->comm, sizeof(st->comm), task->comm);
 	}
 	st->flags = (st->flags & ~(ST_WAIT_EXEC | ST_CALIB)) | ST_MUTED;
@@ -326,14 +332,13 @@ static __always_inline struct task_state *take_leader(struct task_struct *leader
 /* On the CPU or waiting for one. A switch meanwhile knows better, and sets both anew. */
 static __always_inline void note_on_cpu(struct task_state *st, struct task_struct *task, u64 now)
 {
-	/* With one CPU only, it is the tracer who runs. */
-	if (!bpf_core_field_exists(task->on_cpu) || !task->on_cpu) {
+	if (!is_running(task)) {
 		st->out_ns = now;
 		return;
 	}
 	st->in_ns = now;
 	barrier();
-	if (!task->on_cpu)
+	if (!is_running(task))
 		st->in_ns = 0;
 }
 
@@ -440,7 +445,7 @@ static __always_inline void still_calls(struct task_state *st, u64 now)
 		return;
 	call->calls++;
 	call->total_ns += ns;
-	call->off_ns += st->runnable_ns + st->blocked_ns - st->enter_off;
+	call->off_ns += call_off(st, ns);
 	raise_max(&call->max_ns, ns);
 	hist_count(call->hist, ns);
 }
@@ -464,11 +469,12 @@ int dump_tasks(struct bpf_iter__task *ctx)
 		return 0;
 	now = stopped_ns > st->start_ns ? stopped_ns : st->start_ns;
 	if (!(st->flags & ST_SILENT)) {
-		if (!st->in_ns && (st->flags & ST_BLOCKED) && now > st->out_ns)
+		if (!st->in_ns && (st->flags & ST_BLOCKED) && now > st->out_ns &&
+		    !is_running(task))
 			since = st->out_ns;
 		if (since)
 			still_waits(st, woken_since(st, now) - since);
-		close_account(st, now);
+		close_account(st, task, now);
 		if (cfg.exact && st->in_call == 1)
 			still_calls(st, now);
 	}

@@ -252,9 +252,7 @@ __weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt,
 
 	if (!st)
 		return 0;
-	/* Kernels that hide some threads tell nothing of what is switched in after them. */
-	if (!st->in_ns && st->out_ns)
-		switch_in(st, woken_since(st, now));
+	seen_running(st, now);
 	since = st->in_ns;
 	if (now < since)
 		now = since;

@@ -134,6 +134,19 @@ static __always_inline u64 woken_since(const struct task_state *st, u64 now)
 	return st->wake_ns > st->out_ns && st->wake_ns < now ? st->wake_ns : now;
 }
 
+/* sched.bpf.c: a thread comes on its CPU. */
+int switch_in(struct task_state *st, u64 now);
+
+/*
+ * Kernels that hide some threads tell nothing of what is switched in after them: a
+ * thread that runs all the same has been on its CPU since it could be.
+ */
+static __always_inline void seen_running(struct task_state *st, u64 now)
+{
+	if (!st->in_ns && st->out_ns)
+		switch_in(st, woken_since(st, now));
+}
+
 /* The thread's id in the tracer's pid namespace; 0: it has none there. */
 static __always_inline u32 task_tid(struct task_struct *task)
 {
@@ -179,6 +192,14 @@ static __always_inline bool call_wanted(const struct task_state *st, u32 nr)
 {
 	return !(call_class[nr & (LIVE_NR_CALLS - 1)] & CALL_OFF) &&
 	       (!cfg.path_filter || (st->flags & ST_PATH));
+}
+
+/* What of a call's @dur its thread was off the CPU: not more, by a wait told of too late. */
+static __always_inline u64 call_off(const struct task_state *st, u64 dur)
+{
+	u64 off = st->runnable_ns + st->blocked_ns - st->enter_off;
+
+	return off < dur ? off : dur;
 }
 
 /* A wait of @ns in call @nr; in wait mode it is all that is seen of the call. */
