@@ -76,10 +76,10 @@ __weak __noinline int sample_wait(struct task_state *st, u64 now)
 	struct live_futex_key key = {};
 	struct live_futex *fx;
 	u32 zero = 0;
-	u64 *last = bpf_map_lookup_elem(&stack_last, &zero);
+	u64 *spent = bpf_map_lookup_elem(&stack_spent, &zero);
 
 	/* Most waits end here, before the row is looked for. */
-	if (!st || !last || now - *last < SAMPLE_FIRST_NS)
+	if (!st || !spent || *spent + SAMPLE_FIRST_NS > now)
 		return 0;
 	key.addr = st->fx_addr;
 	key.space = st->space;

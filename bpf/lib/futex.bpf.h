@@ -46,18 +46,33 @@ struct {
 	__type(value, struct live_futex);
 } futex_zero __weak SEC(".maps");
 
-/* When a CPU last sampled a stack. */
+/* Up to when a CPU's time for sampling stacks is spent. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
 	__type(value, u64);
-} stack_last __weak SEC(".maps");
+} stack_spent __weak SEC(".maps");
 
-/* Least time between two samples of a CPU; of a lock's first one. */
+/* The time that a sample takes of its CPU's; a lock's first one. */
 #define SAMPLE_NS	5000000
 #define SAMPLE_FIRST_NS	500000
 #define SAMPLE_LONG_NS	1000000	/* such waits are few, and may come five times as close */
+/* Saved up at most, for the first waits at a few locks: they may come at once, and be the last. */
+#define SAMPLE_SAVED_NS	5000000
+
+/* Whether the CPU has the time for a sample; takes it. */
+static __always_inline bool sample_paid(u64 *spent, bool first, u64 gap, u64 now)
+{
+	u64 at = *spent;
+
+	if (at + SAMPLE_SAVED_NS + gap < now)
+		at = now - SAMPLE_SAVED_NS - gap;
+	if (at + gap + (first ? 0 : SAMPLE_SAVED_NS) > now)
+		return false;
+	*spent = at + gap;
+	return true;
+}
 
 struct user_waitv { u64 val, uaddr; u32 flags, reserved; };
 
@@ -230,15 +245,15 @@ static __always_inline void copy_regs(struct live_regs *to, struct pt_regs *regs
 }
 
 /*
- * A stack is sampled for the first wait at each lock and then at most every
- * 5 ms a CPU: enough to tell the sites of a lock apart by share, and bounded.
+ * A stack is sampled for the first wait at each lock and then some every 5 ms
+ * a CPU: enough to tell the sites of a lock apart by share, and bounded.
  */
 __weak __noinline int stack_sample(struct task_state *st, struct live_futex *fx, u64 wait_ns,
 				   u64 now)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	u32 zero = 0;
-	u64 *last = bpf_map_lookup_elem(&stack_last, &zero);
+	u64 *spent = bpf_map_lookup_elem(&stack_spent, &zero);
 	struct live_stack *e;
 	bool first;
 	void *ring;
@@ -246,12 +261,12 @@ __weak __noinline int stack_sample(struct task_state *st, struct live_futex *fx,
 
 	if (!st || !fx)
 		return 0;
-	gap = fx->samples ? SAMPLE_NS : SAMPLE_FIRST_NS;
+	first = !fx->samples;
+	gap = first ? SAMPLE_FIRST_NS : SAMPLE_NS;
 	if (wait_ns >= SAMPLE_LONG_NS)
 		gap /= 5;
-	if (!last || now - *last < gap)
+	if (!spent || !sample_paid(spent, first, gap, now))
 		return 0;
-	*last = now;
 	/* A sample is large: where the ring is filling up, what was not asked for waits. */
 	ring = ring_mine();
 	if (!ring || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > ring_wake_bytes)
