@@ -231,7 +231,6 @@ int BPF_PROG(execed, struct task_struct *task)
 	struct live_exec *e;
 	u64 now;
 	void *ring;
-	u32 old;
 
 	if (!st) {
 		if (!cfg.filter || cfg.targets_only || !filter_matches(task))
@@ -246,7 +245,6 @@ int BPF_PROG(execed, struct task_struct *task)
 			__sync_fetch_and_add(&counts.live, 1);
 	}
 	now = bpf_ktime_get_ns();
-	old = st->space;
 	st->space = new_space();
 	/* A set-uid program is not for everybody's eyes: it is followed, and left out. */
 	if ((cfg.filter && !filter_matches(task)) || (cfg.uid_filter && !uid_matches(task)))
@@ -262,9 +260,7 @@ int BPF_PROG(execed, struct task_struct *task)
 		return 0;
 	event_head(&e->head, EV_EXEC, sizeof(*e), st->tid, now);
 	e->tgid = st->tgid;
-	e->old_space = old;
 	e->space = st->space;
-	e->pad = 0;
 	bpf_probe_read_kernel(e->comm, sizeof(e->comm), task->comm);
 	ring_submit(ring, e);
 	return 0;

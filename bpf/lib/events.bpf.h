@@ -88,7 +88,7 @@ static __always_inline void fill_thread(struct live_thread *e, struct task_state
 	e->call_enter_ns = st->enter_ns;
 	e->call_addr = st->flags & ST_WAITING ? st->fx_addr : 0;
 	e->call_nr = st->nr;
-	e->call_op = st->fx_op;
+	e->pad = 0;
 }
 
 static __always_inline void emit_slice(struct task_state *st, u32 kind, u64 start, u64 dur,

@@ -222,7 +222,7 @@ struct live_thread {
 	u64 oncpu_ns, runnable_ns, blocked_ns;
 	u64 voluntary, involuntary;
 	u64 call_enter_ns, call_addr;	/* IN_CALL: since when, futex address */
-	u32 call_nr, call_op;
+	u32 call_nr, pad;
 };
 
 struct live_regs { u64 ax, bx, cx, dx, si, di, bp, sp, r8, r9, r10, r11, r12, r13, r14, r15, ip; };
@@ -235,7 +235,7 @@ struct live_alive {
 
 struct live_exec {
 	struct live_head head;
-	u32 tgid, old_space, space, pad;
+	u32 tgid, space;
 	char comm[LIVE_COMM];
 };
 
@@ -281,7 +281,7 @@ struct live_routine {
 LIVE_LAYOUT(live_head, 16);
 LIVE_LAYOUT(live_thread, 216);
 LIVE_LAYOUT(live_alive, sizeof(struct live_thread) + sizeof(struct live_regs));
-LIVE_LAYOUT(live_exec, 48);
+LIVE_LAYOUT(live_exec, 40);
 LIVE_LAYOUT(live_join, 40);
 LIVE_LAYOUT(live_stack, 4280);
 LIVE_LAYOUT(live_slice, 56);

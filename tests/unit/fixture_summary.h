@@ -251,7 +251,6 @@ __attribute__((unused)) static void fixture_pipes(struct summary *s)
 	p->bottleneck = SUM_WRITER;
 	p = &s->pipe[2];
 	p->kind = SUM_FIFO;
-	p->path = fixture_str("/run/orders/log.fifo");
 	p->bytes = 81920;
 	p->chunks_written = 20;
 	hist_add(&p->chunk_bytes, 4096);
@@ -462,8 +461,6 @@ __attribute__((unused)) static void fixture_hostile(struct summary *s)
 	for (i = 0; i < s->npipe; i++) {
 		snprintf(s->pipe[i].writer[0].comm, SUM_COMM + 1, "%s", comm);
 		snprintf(s->pipe[i].reader[0].comm, SUM_COMM + 1, "%s", comm);
-		free(s->pipe[i].path);
-		s->pipe[i].path = fixture_str("/tmp/" FIXTURE_EVIL);
 	}
 }
 

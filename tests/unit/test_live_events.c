@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of the ring's events, without a kernel. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/io.h"
 #include "collect/live_state.h"
 #include "unit.h"
 
@@ -234,6 +237,35 @@ static void stacks_kept_are_bounded(void **state)
 	assert_true(map_count(live.reservoirs) <= LIVE_SAMPLES);
 }
 
+/* A fuzzer whose seeds have an older layout's lengths looks at their heads alone. */
+static void the_fuzzers_seeds_are_events_of_this_layout(void **state)
+{
+	static const char *const seeds[] = { "all", "oncpu", "thread_then_join" };
+	struct buf b = BUF_INIT;
+	char path[64];
+	size_t i, at;
+	uint16_t len;
+
+	(void)state;
+	for (i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+		snprintf(path, sizeof(path), "tests/fuzz/corpus/events/%s", seeds[i]);
+		assert_int_equal(io_read_file(path, &b, 1 << 16), 0);
+		for (at = 0; at < b.len; at += len) {
+			struct live_thread room[32];
+
+			assert_true(at + sizeof(len) <= b.len);
+			memcpy(&len, b.data + at, sizeof(len));
+			at += sizeof(len);
+			assert_in_range(len, sizeof(struct live_head), sizeof(room));
+			assert_true(at + len <= b.len);
+			memcpy(room, b.data + at, len);
+			send(room);
+		}
+		assert_int_equal(live.unknown, 0);
+		buf_release(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +284,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(rows_past_the_cap_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(stacks_kept_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_fuzzers_seeds_are_events_of_this_layout,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,7 +259,6 @@ static int edge_rows(const struct summary *s, const struct out_opts *opts, struc
 
 STR(pipe_kind, sum_pipe, sum_pipe_kind_name(p->kind))
 NUM(pipe_inode, sum_pipe, p->inode)
-STR(pipe_path, sum_pipe, p->path)
 NUM(pipe_written, sum_pipe, p->chunks_written)
 NUM(pipe_read, sum_pipe, p->chunks_read)
 NUM(pipe_bytes, sum_pipe, p->bytes)
@@ -273,7 +272,7 @@ NUM(pipe_futex, sum_pipe, p->futex_calls)
 STR(pipe_slow, sum_pipe, sum_bottleneck_name(p->bottleneck))
 
 static const struct csv_col pipe_cols[] = {
-	{ "inode", .num = pipe_inode }, { "kind", .str = pipe_kind }, { "path", .str = pipe_path },
+	{ "inode", .num = pipe_inode }, { "kind", .str = pipe_kind },
 	{ "chunks_written", .exact = true, .num = pipe_written },
 	{ "chunks_read", .exact = true, .num = pipe_read },
 	{ "bytes", .exact = true, .num = pipe_bytes },

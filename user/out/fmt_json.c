@@ -410,7 +410,6 @@ static void put_pipe(struct json *j, const struct sum_pipe *p, bool exact)
 	json_object(j, NULL);
 	json_str(j, "kind", sum_pipe_kind_name(p->kind));
 	json_u64(j, "inode", p->inode);
-	json_str(j, "path", p->path);
 	put_exact(j, exact, "chunks_written", p->chunks_written);
 	put_exact(j, exact, "chunks_read", p->chunks_read);
 	put_exact(j, exact, "bytes", p->bytes);

@@ -104,7 +104,6 @@ static void release_pipes(struct summary *s)
 	for (i = 0; i < s->npipe; i++) {
 		free(s->pipe[i].writer);
 		free(s->pipe[i].reader);
-		free(s->pipe[i].path);
 	}
 	free(s->pipe);
 }

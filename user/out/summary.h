@@ -191,7 +191,6 @@ struct sum_pipe_end {
 struct sum_pipe {
 	enum sum_pipe_kind kind;
 	uint64_t inode;		/* of the pipe or receiving socket; eventfd: its id */
-	char *path;		/* of a FIFO where known; NULL */
 	struct sum_pipe_end *writer, *reader;	/* most bytes first */
 	size_t nwriter, nreader;
 	uint64_t chunks_written, chunks_read, bytes, bytes_read;

@@ -202,22 +202,9 @@ static void print_chunks(struct view *v, const struct sum_pipe *p, unsigned int 
 		view_sep(v, b);
 		buf_adds(b, sum_pipe_kind_name(p->kind));
 	}
-	if (p->path) {
-		view_sep(v, b);
-		view_esc(v, b, p->path);
-	}
 	if (!b->len)
 		return;
 	view_wrap(v, PIPE_INDENT + 8, "      chunks  ", VIEW_DIM, b);
-}
-
-/* All that wait mode knows beside the waits. */
-static void print_path(struct view *v, const struct sum_pipe *p, struct buf *b)
-{
-	if (!p->path)
-		return;
-	view_esc(v, b, p->path);
-	view_wrap(v, PIPE_INDENT + 8, "      path    ", VIEW_DIM, b);
 }
 
 static uint64_t blocked_calls(const struct sum_pipe_end *end, size_t n)
@@ -262,10 +249,9 @@ static void pipe_detail(struct view *v, const void *row, unsigned int shown)
 {
 	struct buf b = BUF_INIT;
 
+	/* Wait mode knows nothing of chunks. */
 	if (v->s->mode == SUM_EXACT)
 		print_chunks(v, row, shown, &b);
-	else
-		print_path(v, row, &b);
 	print_bottleneck(v, row, &b);
 	buf_release(&b);
 }
