@@ -177,10 +177,10 @@ static __always_inline struct live_futex *futex_row(struct live_futex_key *key)
 	return fx;
 }
 
-static __always_inline void edge_add(struct task_state *st)
+static __always_inline void edge_put(u64 addr, u32 space, u32 waker, u32 waiter)
 {
-	struct live_edge_key key = { .addr = st->fx_addr, .space = st->space,
-				     .waker = st->waker, .waiter = st->tid };
+	struct live_edge_key key = { .addr = addr, .space = space, .waker = waker,
+				     .waiter = waiter };
 	u64 *n = bpf_map_lookup_elem(&edges, &key), one = 1;
 
 	if (!n) {
@@ -192,6 +192,50 @@ static __always_inline void edge_add(struct task_state *st)
 		__sync_fetch_and_add(n, 1);
 	else
 		count_loss(&counts.map_full);
+}
+
+static __always_inline void edge_add(struct task_state *st)
+{
+	edge_put(st->fx_addr, st->space, st->waker, st->tid);
+}
+
+/*
+ * A waiter that sees its wake before it sleeps returns at once, and the kernel has
+ * nobody to wake and nothing to tell: neither side knows of the other but by the
+ * word. Whoever returns first from its call leaves its id with the word, and the
+ * other ties them: the edge that was counted as nobody's becomes the waker's. Private
+ * words alone: all their threads are traced.
+ */
+__weak __noinline int edge_settle(struct task_state *st, struct live_futex *fx, bool waker)
+{
+	struct live_edge_key key = {};
+	u32 mine, open, other;
+	int tries;
+	u64 *n;
+
+	if (!st || !fx)
+		return 0;
+	mine = st->tid | (waker ? OPEN_WAKER : 0);
+	for (tries = 0; tries < 3; tries++) {
+		open = fx->open;
+		if (!open && !__sync_val_compare_and_swap(&fx->open, 0, mine))
+			return 0;
+		if (!open || !((open ^ mine) & OPEN_WAKER))
+			continue;
+		if (__sync_val_compare_and_swap(&fx->open, open, 0) != open)
+			continue;
+		other = open & ~OPEN_WAKER;
+		key.addr = st->fx_addr;
+		key.space = st->space;
+		key.waiter = waker ? other : st->tid;
+		n = bpf_map_lookup_elem(&edges, &key);
+		if (!n)
+			return 0;
+		__sync_fetch_and_add(n, (u64)-1);
+		edge_put(key.addr, key.space, waker ? st->tid : other, key.waiter);
+		return 0;
+	}
+	return 0;
 }
 
 /*
@@ -383,6 +427,8 @@ static __always_inline void futex_woke(struct task_state *st, struct live_futex 
 	/* Nobody waits here, perhaps never: let the process be looked at for names. */
 	if (cfg.stacks && !fx->samples)
 		stack_sample(st, fx, 0, now);
+	if (!st->fx_shared && st->fx_kind == FX_WAKE && st->fx_op != 7 && woken == st->woke + 1)
+		edge_settle(st, fx, true);
 	__sync_fetch_and_add(&fx->wakes, 1);
 	if (woken)
 		__sync_fetch_and_add(&fx->woken, woken);
@@ -454,6 +500,8 @@ __weak __noinline int futex_return(struct task_state *st, s64 ret, u64 dur, u64 
 		st->flags |= ST_RESTART;
 	}
 	futex_waited(st, fx, dur, WAIT_SAMPLE | (slept ? WAIT_BLOCKED : 0), now);
+	if (ret >= 0 && !st->waker && !st->fx_shared)
+		edge_settle(st, fx, false);
 	return 0;
 }
 

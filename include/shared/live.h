@@ -138,9 +138,11 @@ struct live_futex {
 	u64 wait_ns, wait_max, samples;
 	u64 ino, off;		/* of a shared mapping; ino 0: unknown or private */
 	u32 dev, flags;
-	u32 tgid, pad;
+	u32 tgid;
+	u32 open;		/* one side of an edge, the other not known yet; OPEN_WAKER */
 	u32 hist[HIST_BUCKETS];
 };
+#define OPEN_WAKER 0x80000000u	/* it is the waker's: thread ids are below 2^22 */
 
 /* Map "edges": who woke whom at which futex. */
 struct live_edge_key { u64 addr; u32 space, waker, waiter, pad; };
