@@ -71,7 +71,7 @@ def calls_that_have_not_returned_are_calls():
 
 @test
 def a_lock_that_is_never_had_has_a_place():
-    """Threads wait at a mutex until the process ends, and no wait of theirs returns; both begin at once."""
+    """Threads wait at mutexes until the process ends, both from the same moment on one CPU."""
     s = trace(["sh", "-c", f"sleep 0.3 | taskset -c 0 {workload('deadlock')}"]).json
     for name in ("first", "second"):
         found = [l for l in s["locks"] if l["symbol"] == name]

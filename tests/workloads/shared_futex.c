@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shared_futex N: two processes play N rounds over one futex word of a
- * memfd that each has mapped at an address of its own.
+ * shared_futex N [NS]: two processes play N rounds over one futex word of a
+ * memfd that each has mapped at an address of its own; each keeps it for NS.
  */
 #include "workload.h"
 
@@ -15,7 +15,7 @@ struct page {
 	void *b_addr;
 };
 
-static long rounds;
+static long rounds, keep_ns;
 
 static void play(struct page *p, struct wl_tally *t, uint32_t mine)
 {
@@ -25,6 +25,7 @@ static void play(struct page *p, struct wl_tally *t, uint32_t mine)
 	for (long i = 0; i < rounds; i++) {
 		while (__atomic_load_n(&p->ball, __ATOMIC_ACQUIRE) != mine)
 			wl_tally_wait(t, wl_futex(&p->ball, FUTEX_WAIT, !mine, NULL, NULL, 0));
+		wl_spin_ns((uint64_t)keep_ns);
 		__atomic_store_n(&p->ball, !mine, __ATOMIC_RELEASE);
 		wl_tally_wake(t, wl_futex(&p->ball, FUTEX_WAKE, 1, NULL, NULL, 0));
 	}
@@ -47,6 +48,7 @@ int main(int argc, char **argv)
 	pid_t child;
 
 	rounds = wl_arg(argc, argv, 1, 5003);
+	keep_ns = wl_arg(argc, argv, 2, 0);
 	if (fd < 0 || ftruncate(fd, sizeof(*p)))
 		wl_die("memfd");
 	p = map(fd);
