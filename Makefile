@@ -43,6 +43,7 @@ CPPFLAGS += -D_GNU_SOURCE -Iuser -Iinclude -I$(B)
 STD      := -std=gnu11 $(WARN) -fno-strict-aliasing -fno-omit-frame-pointer -pthread
 LDFLAGS  += -Wl,--as-needed -pthread
 LIVE_LIBS := -lbpf -lelf -lz -lm
+TOP_LIBS  := -lncursesw -ltinfo $(LIVE_LIBS)
 SYM_LIBS  := -ldw -lelf -lstdc++ -lm
 
 ifeq ($(SAN),)
@@ -76,7 +77,7 @@ endif
 # --- files -----------------------------------------------------------------
 
 # ROOMS="base stats" builds the tests against these alone.
-ROOMS    ?= base cli stats out ring sym report collect cmd
+ROOMS    ?= base cli stats out ring sym report collect tui cmd
 USER_SRC := $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c))
 SYMD_SRC := $(filter user/sym/symd%,$(USER_SRC))
 MAIN_SRC := $(filter %_main.c,$(USER_SRC))
@@ -101,9 +102,9 @@ REPLAY    := $(patsubst tests/fuzz/fuzz_%.c,$(B)/tests/fuzz/replay_%,$(FUZZ_SRC)
 FUZZ      := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 
 EXE := $(B)/tracer
-LIBEXEC := $(if $(wildcard user/cmd/live_main.c),$(B)/libexec/tracer-live) \
+LIBEXEC := $(patsubst user/cmd/%_main.c,$(B)/libexec/tracer-%,$(wildcard user/cmd/*_main.c)) \
 	$(if $(wildcard user/sym/symd*.c),$(B)/libexec/tracer-sym)
-MAN := $(patsubst %,$(B)/man/%.1,tracer tracer-run tracer-attach)
+MAN := $(patsubst %,$(B)/man/%.1,tracer tracer-run tracer-attach tracer-top)
 COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completion/tracer.fish
 
 .DEFAULT_GOAL := all
@@ -162,10 +163,12 @@ $(EXE): $(call obj,$(TINY_SRC))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
-$(B)/libexec/tracer-live: $(call obj,user/cmd/live_main.c) $(LIB)
+# What a command links beside our own code: LIVE_LIBS for tracer-live, and so on.
+LIBS_OF = $($(shell echo $* | tr a-z A-Z)_LIBS)
+$(B)/libexec/tracer-%: $(B)/obj/user/cmd/%_main.o $(LIB)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIVE_LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS_OF) -o $@
 
 $(B)/libexec/tracer-sym: $(call obj,$(SYMD_SRC)) $(LIB)
 	$(call say,LD,$@)
@@ -210,7 +213,7 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< -Wl,--start-group $(LIB) $(SYMD) -Wl,--end-group \
-		-lcmocka $(LIVE_LIBS) $(SYM_LIBS) -o $@
+		-lcmocka $(TOP_LIBS) $(SYM_LIBS) -o $@
 
 # Workloads are what is traced: never sanitised, and with frame pointers.
 $(B)/tests/workloads/%: tests/workloads/%.c

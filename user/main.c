@@ -18,10 +18,10 @@
 #include "cli/term.h"
 #include "cli/tool.h"
 #include "cmd/live_opts.h"
+#include "cmd/top_opts.h"
 #include "tracer/version.h"
 
 #define EXIT_ERROR 2
-#define EXIT_RUN_FAILED 125	/* `run`: as env(1), to be told from the command's own code */
 
 static const struct cli_opt no_opts[] = {
 	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = "Other",
@@ -46,11 +46,12 @@ static const struct cli_cmd help_cmd = {
 	.exits = common_exits,
 };
 
-static const struct cli_cmd *const commands[] = { &run_cmd, &attach_cmd, &help_cmd, NULL };
+static const struct cli_cmd *const commands[] = { &run_cmd, &attach_cmd, &top_cmd, &help_cmd, NULL };
 
 static const struct cli_pair tool_examples[] = {
 	{ "tracer run ./app", "trace a program from its start to its end" },
 	{ "tracer attach -d 10 4242", "ten seconds of a running process" },
+	{ "tracer top", "the whole machine, live" },
 	CLI_END_OF_PAIRS
 };
 
@@ -165,6 +166,11 @@ static int cmd_generate(const char *what, const char *arg)
 	return print_out(&b);
 }
 
+static int error_code(const struct cli_cmd *cmd)
+{
+	return cmd->exit_error ? cmd->exit_error : EXIT_ERROR;
+}
+
 /*
  * Help and usage errors are told here, before anything is loaded. Parsing moves
  * operands, so it has a copy. Returns 0 to go on, or 1 with the exit code.
@@ -172,20 +178,18 @@ static int cmd_generate(const char *what, const char *arg)
 static int check_line(const struct cli_cmd *cmd, int argc, char **argv, int *code)
 {
 	struct err err = { 0 };
-	struct live_opts o;
 	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
 	int r;
 
 	if (!copy)
 		return 0;
 	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
-	r = live_opts_parse(&o, cmd, argc, copy, &err);
-	live_opts_release(&o);
+	r = cmd->check(cmd, argc, copy, &err);
 	free(copy);
 	if (r == CLI_WANTS_HELP) {
 		*code = print_help(cmd);
 	} else if (r) {
-		*code = print_err(tool.name, &err, cmd == &run_cmd ? EXIT_RUN_FAILED : EXIT_ERROR);
+		*code = print_err(tool.name, &err, error_code(cmd));
 	}
 	return r != 0;
 }
@@ -197,7 +201,7 @@ static int check_line(const struct cli_cmd *cmd, int argc, char **argv, int *cod
 static int exec_program(const struct cli_cmd *cmd, char **argv)
 {
 	static const char *const places[] = { "libexec", "../libexec/tracer" };
-	int code = cmd == &run_cmd ? EXIT_RUN_FAILED : EXIT_ERROR;
+	int code = error_code(cmd);
 	char self[PATH_MAX], path[PATH_MAX + 64], *slash;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	struct err err;

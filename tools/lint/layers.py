@@ -29,7 +29,7 @@ def check_user(path, line, name):
     if target not in RANK:
         problem(path, line, f'"{name}": write it from user/ or include/, as "room/file.h"')
     elif room is None:
-        if target not in ("base", "cli") and not name.startswith("cmd/live_opts"):
+        if target not in ("base", "cli") and not re.fullmatch(r"cmd/\w+_opts\.h", name):
             problem(path, line, f"main.c only uses base, cli and option tables, not {name}")
     elif room not in RANK:
         problem(path, line, f"user/{room}/ has no rank in tools/lint/layers.py")

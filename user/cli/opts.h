@@ -60,6 +60,12 @@ struct cli_cmd {
 	const struct cli_opt *opts;	/* ends with a row of neither name nor letter */
 	const struct cli_pair *examples;	/* end with a NULL .what */
 	const struct cli_pair *exits;
+	int exit_error;		/* of a failure of the command's own; 0: 2 */
+	/*
+	 * Parses a line, whose operands it may move, and does nothing else: 0,
+	 * CLI_WANTS_HELP or a negative errno with the error. NULL: of tracer itself.
+	 */
+	int (*check)(const struct cli_cmd *cmd, int argc, char **argv, struct err *err);
 };
 
 struct cli_list {

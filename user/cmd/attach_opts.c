@@ -53,4 +53,5 @@ const struct cli_cmd attach_cmd = {
 	.opts = attach_opts,
 	.examples = attach_examples,
 	.exits = attach_exits,
+	.check = live_check,
 };

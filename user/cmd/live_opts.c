@@ -6,8 +6,6 @@
 
 #include "cmd/live_rows.h"
 
-#define LIVE_RING_LARGEST ((uint64_t)1 << 31)	/* the kernel takes no larger ring */
-
 const char *const live_mode_names[] = {
 	[LIVE_MODE_WAIT] = "wait", [LIVE_MODE_EXACT] = "exact", NULL
 };
@@ -116,6 +114,15 @@ int live_opts_parse(struct live_opts *o, const struct cli_cmd *cmd, int argc, ch
 	if (o->ring_bytes > LIVE_RING_LARGEST)
 		return err_set(err, EINVAL, "--ring: at most 2G");
 	return live_operands(o, cmd, err);
+}
+
+int live_check(const struct cli_cmd *cmd, int argc, char **argv, struct err *err)
+{
+	struct live_opts o;
+	int r = live_opts_parse(&o, cmd, argc, argv, err);
+
+	live_opts_release(&o);
+	return r;
 }
 
 void live_opts_release(struct live_opts *o)

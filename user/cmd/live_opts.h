@@ -55,6 +55,7 @@ struct live_opts {
 };
 
 #define LIVE_ROWS_DEFAULT 10
+#define LIVE_RING_LARGEST ((uint64_t)1 << 31)	/* the kernel takes no larger ring */
 
 extern const struct cli_cmd run_cmd, attach_cmd;
 
@@ -67,5 +68,7 @@ extern const struct cli_cmd run_cmd, attach_cmd;
 int live_opts_parse(struct live_opts *o, const struct cli_cmd *cmd, int argc, char **argv,
 		    struct err *err);
 void live_opts_release(struct live_opts *o);
+/* For .check of the rows: parses and lets go. */
+int live_check(const struct cli_cmd *cmd, int argc, char **argv, struct err *err);
 
 #endif

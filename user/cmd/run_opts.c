@@ -58,9 +58,11 @@ const struct cli_cmd run_cmd = {
 		"\n"
 		LIVE_TEXT_LIMITS,
 	.program = "tracer-live",
+	.exit_error = 125,	/* as env(1), to be told from the command's own code */
 	.operands = CLI_OPERANDS_COMMAND,
 	.operand = "command",
 	.opts = run_opts,
 	.examples = run_examples,
 	.exits = run_exits,
+	.check = live_check,
 };
