@@ -107,6 +107,8 @@ static __always_inline bool filter_matches_but_comm(struct task_struct *task)
 		return false;
 	if (cfg.cgroup_filter && !cgroup_matches(task))
 		return false;
+	if (cfg.user_filter && BPF_CORE_READ(task, cred, euid.val) != cfg.user)
+		return false;
 	return !cfg.uid_filter || uid_matches(task);
 }
 

@@ -80,8 +80,9 @@ struct live_config {
 	u8 switch_has_state;	/* sched_switch's fourth argument: Linux 5.18 */
 	u8 targets_only;	/* the filter narrows the targets; else it chooses alone */
 	u8 routines;		/* start routines are timed */
-	u8 pad;
-	u32 uid, gid;
+	u8 user_filter;		/* only processes of .user */
+	u32 uid, gid;		/* the tracer's own, for .uid_filter */
+	u32 user, pad;
 	u64 cgroup_id;
 	u32 cgroup_level;
 	u32 npaths;
@@ -235,6 +236,30 @@ struct live_alive {
 	struct live_regs regs;	/* of a futex wait: THREAD_IN_CALL with an address */
 };
 
+/*
+ * What the iterator of a live view says of a thread: what it has come to so far,
+ * with what it is in just now. SEEN_SAME: it still sleeps as it did when the view
+ * looked last, and no more than the first 8 bytes are sent. Not in the ring.
+ */
+enum { SEEN_SAME = 1, SEEN_PROCESS = 2, SEEN_CREATED = 4 };
+enum { SEEN_RUNNING, SEEN_RUNNABLE, SEEN_BLOCKED, SEEN_UNSEEN };
+
+struct live_seen {
+	u32 tid;
+	u16 flags;
+	u8 state;
+	u8 pad;
+	u32 tgid, space;
+	u64 start_ns;
+	u64 since_ns;		/* in .state, CLOCK_MONOTONIC */
+	u64 oncpu_ns, runnable_ns, blocked_ns;	/* .state's until now included */
+	u64 lock_ns, calls, switches;
+	u64 lock_addr;		/* BLOCKED in a futex wait */
+	char comm[LIVE_COMM];
+	u32 block_nr, pad2;	/* BLOCKED: the call */
+};
+#define LIVE_SEEN_SAME_BYTES 8
+
 struct live_exec {
 	struct live_head head;
 	u32 tgid, space;
@@ -283,6 +308,7 @@ struct live_routine {
 LIVE_LAYOUT(live_head, 16);
 LIVE_LAYOUT(live_thread, 216);
 LIVE_LAYOUT(live_alive, sizeof(struct live_thread) + sizeof(struct live_regs));
+LIVE_LAYOUT(live_seen, 112);
 LIVE_LAYOUT(live_exec, 40);
 LIVE_LAYOUT(live_join, 40);
 LIVE_LAYOUT(live_stack, 4280);

@@ -75,7 +75,7 @@ static int follow(struct run *r, struct err *err)
 		what = session_wait(&r->s, until_deadline_ms(r));
 		if (what < 0)
 			return err_sys(err, -what, "cannot read the event ring");
-		if (what == SESSION_CHILD)
+		if (what == SESSION_FD)
 			r->ended = waitpid(r->child.pid, &r->status, WNOHANG) == r->child.pid;
 		else if (what == SESSION_TERMINATE)
 			kill(r->child.pid, SIGTERM);
@@ -98,7 +98,7 @@ static void outlast(struct run *r)
 		what = session_wait(&r->s, -1);
 		if (what < 0)
 			break;
-		if (what == SESSION_CHILD)
+		if (what == SESSION_FD)
 			r->ended = waitpid(r->child.pid, &r->status, WNOHANG) == r->child.pid;
 		else if (what == SESSION_TERMINATE)
 			kill(r->child.pid, SIGTERM);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "cli/term.h"
+#include "collect/launch.h"
 #include "out/out.h"
 #include "report/diagnose.h"
 #include "tracer/version.h"
@@ -110,6 +111,7 @@ int session_open(struct session *s, bool targets_only, struct err *err)
 		.paths = (const char *const *)o->paths.item,
 		.npaths = o->paths.n,
 		.stacks = (o->collect & SUM_FUTEX) != 0,
+		.watch = s->watch,
 		.start_routines = o->start_routine && (o->collect & SUM_THREADS),
 		.timeline = s->trace,
 		.slice_min_ns = SLICE_MIN_NS,
@@ -117,6 +119,9 @@ int session_open(struct session *s, bool targets_only, struct err *err)
 		.attach_way = secure_getenv("TRACER_ATTACH_WAY"),
 	};
 
+	if (s->user && launch_user(s->user, &setup.uid, err))
+		return -err->code;
+	setup.user = s->user != NULL;
 	/*
 	 * From here on a closed pipe or a file at its limit is an error to be told: by
 	 * now the command's process is there, and has its own way.
@@ -154,6 +159,10 @@ int session_watch(struct session *s, int fd, struct err *err)
 	sigaddset(&s->watched, SIGTERM);
 	if (!is_ignored(SIGHUP))
 		sigaddset(&s->watched, SIGHUP);
+	if (s->resizes) {
+		sigaddset(&s->watched, SIGWINCH);
+		sigaddset(&s->watched, SIGCONT);
+	}
 	sigaddset(&s->watched, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &s->watched, &s->old_mask);
 	s->signal_fd = signalfd(-1, &s->watched, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -162,7 +171,7 @@ int session_watch(struct session *s, int fd, struct err *err)
 		return err_sys(err, errno, "cannot wait for signals");
 	if (watch_fd(s, s->signal_fd, 0, err))
 		return -err->code;
-	return fd >= 0 ? watch_fd(s, fd, SESSION_CHILD, err) : 0;
+	return fd >= 0 ? watch_fd(s, fd, SESSION_FD, err) : 0;
 }
 
 static int read_signal(struct session *s)
@@ -173,8 +182,12 @@ static int read_signal(struct session *s)
 		return SESSION_NOTHING;
 	if (info.ssi_signo == SIGTERM)
 		return SESSION_TERMINATE;
-	if (info.ssi_signo == SIGQUIT)
+	if (info.ssi_signo == SIGQUIT && !s->watch)
 		return SESSION_NOTHING;	/* the command's; it has reached it too */
+	if (info.ssi_signo == SIGWINCH)
+		return SESSION_RESIZE;
+	if (info.ssi_signo == SIGCONT)
+		return SESSION_CONTINUE;
 	s->interrupts++;
 	return SESSION_INTERRUPT;
 }
@@ -349,4 +362,15 @@ void session_note(const struct session *s, const char *fmt, ...)
 	if (!b.failed)
 		io_write_all(STDERR_FILENO, b.data, b.len);
 	buf_release(&b);
+}
+
+void session_hold_fds(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
 }

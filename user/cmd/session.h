@@ -27,11 +27,17 @@ struct session {
 	sigset_t watched, old_mask;
 	int signal_fd, epoll_fd;
 	int interrupts;		/* ctrl-C so far */
+	bool watch;		/* for watch.h; set before session_open, as the next two */
+	bool resizes;		/* the window's size matters */
+	const char *user;	/* only this user's processes; NULL */
 	bool warned;		/* of names that are missing */
 };
 
 /* What session_wait saw. */
-enum session_event { SESSION_NOTHING, SESSION_CHILD, SESSION_INTERRUPT, SESSION_TERMINATE };
+enum session_event {
+	SESSION_NOTHING, SESSION_FD, SESSION_INTERRUPT, SESSION_TERMINATE, SESSION_RESIZE,
+	SESSION_CONTINUE
+};
 
 /* Opens the files to be written, so that a bad name is told before anything runs. */
 int session_init(struct session *s, const struct live_opts *opts, int default_fd, struct err *err);
@@ -54,6 +60,11 @@ void session_rewatch(struct session *s);
 int session_print(struct session *s, struct summary *sum, struct err *err);
 void session_release(struct session *s);
 
+/*
+ * First of all: a standard descriptor that was closed must not become one of ours. It is
+ * held by something that refuses writing, and that the command does not inherit.
+ */
+void session_hold_fds(void);
 /* Prints an error and its hint to stderr; returns @code. */
 int session_fail(const struct err *err, int code);
 /* Prints the command's help in this program's place; does not return but by exit code. */
@@ -64,5 +75,6 @@ void session_note(const struct session *s, const char *fmt, ...)
 
 int run_main(int argc, char **argv);
 int attach_main(int argc, char **argv);
+int top_main(int argc, char **argv);
 
 #endif

@@ -109,6 +109,16 @@ static struct passwd *find_user(const char *user, struct err *err)
 	return pw;
 }
 
+int launch_user(const char *user, uid_t *uid, struct err *err)
+{
+	const struct passwd *pw = find_user(user, err);
+
+	if (!pw)
+		return -err->code;
+	*uid = pw->pw_uid;
+	return 0;
+}
+
 int launch_start(struct launch *c, const struct launch_opts *opts, struct err *err)
 {
 	int down[2] = { -1, -1 }, up[2] = { -1, -1 };

@@ -26,6 +26,9 @@ struct launch_opts {
 	const char *user;	/* run the command as this user, a name or a uid; NULL */
 };
 
+/* The uid of @user, a name or a number as sudo takes it; 0, or -ENOENT with a message. */
+int launch_user(const char *user, uid_t *uid, struct err *err);
+
 /*
  * Starts the child and waits until it has measured bare costs, some 2 ms. Returns
  * 0; ENOENT for an unknown user, EAGAIN, ENOMEM, EIO when the child died.

@@ -27,10 +27,13 @@ struct live_setup {
 	bool targets_only;		/* comm and cgroup narrow the targets, else they choose */
 	const char *comm;		/* regular expression for names; NULL */
 	const char *cgroup;		/* NULL */
+	bool user;			/* only processes of .uid */
+	uid_t uid;
 	const struct sysname_set *calls;	/* -e; NULL: all */
 	const char *const *paths;	/* -P */
 	size_t npaths;
 	bool stacks;			/* sample the stacks of futex waits */
+	bool watch;			/* for watch.h: rows while it runs, no summary */
 	bool start_routines;		/* a uprobe times each thread's start routine */
 	struct trace_out *timeline;	/* NULL: none; borrowed */
 	uint64_t slice_min_ns;		/* shorter calls are not on the timeline */

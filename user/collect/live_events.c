@@ -9,6 +9,7 @@
 #include "collect/live_state.h"
 #include "collect/live_timeline.h"
 #include "collect/proc.h"
+#include "collect/watch_state.h"
 
 _Static_assert((int)LIVE_STAGES == (int)SUM_STAGES && (int)STAGE_JOIN == (int)SUM_STAGE_JOIN &&
 	       (int)STAGE_SETUP == (int)SUM_STAGE_SETUP, "stages are the same on both sides");
@@ -46,8 +47,11 @@ static void copy_comm(char to[SUM_COMM + 1], const char from[LIVE_COMM])
 const char *live_comm(const struct live *l, pid_t tid, pid_t *tgid)
 {
 	uint32_t key = (uint32_t)tid;
-	const struct live_who *w = map_get(l->who, &key);
+	const struct live_who *w;
 
+	if (l->watch)
+		return watch_comm(l->watch, tid, tgid);
+	w = map_get(l->who, &key);
 	if (tgid)
 		*tgid = w ? w->tgid : 0;
 	return w ? w->comm : "";
@@ -319,6 +323,10 @@ void live_batch(void *ctx, const struct ring_event *ev, size_t n)
 		    head->type >= EV_TYPES || event_bytes[head->type] != ev[i].len ||
 		    head->len != ev[i].len) {
 			l->unknown++;
+			continue;
+		}
+		if (l->watch) {
+			watch_event(l->watch, head);
 			continue;
 		}
 		if (l->timeline && head->type != EV_THREAD)

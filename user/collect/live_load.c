@@ -38,7 +38,7 @@ static const struct { const char *name, *enter, *exit; } call_ways[] = {
 #define NWAYS (sizeof(call_ways) / sizeof(call_ways[0]))
 
 /* When a program is needed, and in which order they are attached. */
-enum need { NEED_ALWAYS, NEED_EXACT, NEED_FILTER, NEED_ROUTINES };
+enum need { NEED_ALWAYS, NEED_EXACT, NEED_FILTER, NEED_ROUTINES, NEED_WATCH };
 static const struct { const char *name; enum need need; } attach_order[] = {
 	{ "forked",		NEED_ALWAYS },
 	{ "execed",		NEED_ALWAYS },
@@ -51,6 +51,7 @@ static const struct { const char *name; enum need need; } attach_order[] = {
 	{ "call_exit_raw",	NEED_EXACT },
 	{ "call_enter_btf",	NEED_EXACT },
 	{ "call_enter_raw",	NEED_EXACT },
+	{ "watch_tasks",	NEED_WATCH },		/* an iterator: opened at each look */
 	{ "routine_begins",	NEED_ROUTINES },	/* a uprobe: live_routine.c attaches it */
 };
 #define NATTACH (sizeof(attach_order) / sizeof(attach_order[0]))
@@ -134,7 +135,11 @@ static int configure_filter(struct live_config *cfg, const struct live_setup *se
 		cfg->cgroup_id = cg.id;
 		cfg->cgroup_level = cg.level;
 	}
-	cfg->filter = setup->comm || setup->cgroup;
+	if (setup->user) {
+		cfg->user_filter = 1;
+		cfg->user = setup->uid;
+	}
+	cfg->filter = setup->comm || setup->cgroup || setup->user || !setup->targets_only;
 	cfg->targets_only = setup->targets_only;
 	if (getuid()) {
 		cfg->uid_filter = 1;
@@ -180,7 +185,8 @@ static bool wanted(const char *name, const struct live_setup *setup, bool filter
 			return attach_order[i].need == NEED_ALWAYS ||
 			       (attach_order[i].need == NEED_EXACT && setup->mode == SUM_EXACT) ||
 			       (attach_order[i].need == NEED_FILTER && filter) ||
-			       (attach_order[i].need == NEED_ROUTINES && setup->start_routines);
+			       (attach_order[i].need == NEED_ROUTINES && setup->start_routines) ||
+			       (attach_order[i].need == NEED_WATCH && setup->watch);
 	return true;	/* the iterators */
 }
 
@@ -218,7 +224,8 @@ static int load_by(struct live *l, const struct live_setup *setup, const struct 
 	live_classes(b->rodata->call_class, b->rodata->call_path_args, b->rodata->call_fd_args,
 		     setup->calls);
 	bpf_object__for_each_program(prog, b->obj)
-		bpf_program__set_autoload(prog, wanted(bpf_program__name(prog), setup, cfg->filter,
+		bpf_program__set_autoload(prog, wanted(bpf_program__name(prog), setup,
+						       cfg->comm_filter || cfg->cgroup_filter,
 						       way));
 	bpf_map__set_max_entries(b->maps.rings, (uint32_t)l->ncpus);
 	r = live_bpf__load(b);
@@ -279,7 +286,7 @@ static int attach_all(struct live *l, struct err *err)
 	for (i = 0; i < NATTACH; i++) {
 		prog = bpf_object__find_program_by_name(l->bpf->obj, attach_order[i].name);
 		if (!prog || !bpf_program__autoload(prog) ||
-		    attach_order[i].need == NEED_ROUTINES)
+		    attach_order[i].need == NEED_ROUTINES || attach_order[i].need == NEED_WATCH)
 			continue;
 		link = bpf_program__type(prog) == BPF_PROG_TYPE_TRACING ?
 			bpf_program__attach_trace(prog) : bpf_program__attach(prog);
@@ -362,6 +369,8 @@ void live_detach(struct live *l)
 void live_unload(struct live *l)
 {
 	live_detach(l);
+	bpf_link__destroy(l->watch_link);
+	l->watch_link = NULL;
 	if (l->bpf)
 		live_bpf__destroy(l->bpf);
 	l->bpf = NULL;
@@ -410,6 +419,16 @@ int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err)
 	if (bpf_map__update_elem(l->bpf->maps.targets, &pid, sizeof(pid), &flags, sizeof(flags), 0))
 		return err_sys(err, errno, "cannot trace pid %u", pid);
 	return 0;
+}
+
+int live_watch_open(struct live *l, uint64_t since_ns)
+{
+	if (!l->watch_link)
+		l->watch_link = bpf_program__attach_iter(l->bpf->progs.watch_tasks, NULL);
+	if (!l->watch_link)
+		return -errno;
+	l->bpf->bss->watched_ns = since_ns;
+	return bpf_iter_create(bpf_link__fd(l->watch_link));
 }
 
 /* Runs an iterator over all tasks; the dump's output is taken in. */

@@ -59,6 +59,8 @@ static struct sum_pipe *pipe_for(struct pipe_fill *f, const struct live_end_key 
 	memset(p, 0, sizeof(*p));
 	p->kind = kind_of(k, v);
 	p->inode = k->kind == END_SOCKET ? k->sb : v->inode;
+	p->id = k->id;
+	p->sb = k->sb;
 	return p;
 }
 

@@ -76,7 +76,7 @@ static struct sum_site *site_new(struct sum_lock *lock, const struct sym_frame *
 	return site;
 }
 
-static void add_sample(struct live *l, struct sum_lock *lock, const struct live_sample *s)
+void live_site_add(struct live *l, struct sum_lock *lock, const struct live_sample *s)
 {
 	struct sym_frame frames[SITE_FRAMES];
 	int n = unwind(l, s, frames);
@@ -106,10 +106,22 @@ static int by_samples(const void *a, const void *b)
 	return x->wait_ns < y->wait_ns ? 1 : x->wait_ns > y->wait_ns ? -1 : 0;
 }
 
+void live_sites_end(struct sum_lock *lock)
+{
+	uint64_t all = 0;
+	size_t i;
+
+	for (i = 0; i < lock->nsite; i++)
+		all += lock->site[i].samples;
+	for (i = 0; i < lock->nsite; i++)
+		lock->site[i].waits = lock->waits * lock->site[i].samples / all;
+	if (lock->nsite)
+		qsort(lock->site, lock->nsite, sizeof(*lock->site), by_samples);
+}
+
 void live_fill_sites(struct live *l, struct sum_lock *lock, const struct live_futex_key *keys,
 		     size_t nkeys)
 {
-	uint64_t all = 0;
 	size_t i, j;
 
 	for (i = 0; i < nkeys; i++) {
@@ -118,12 +130,7 @@ void live_fill_sites(struct live *l, struct sum_lock *lock, const struct live_fu
 		if (lock->waits || lock->wakes > 100)
 			name_lock(l, lock, &keys[i]);
 		for (j = 0; r && j < r->kept; j++)
-			add_sample(l, lock, &l->sample[r->slot[j]]);
+			live_site_add(l, lock, &l->sample[r->slot[j]]);
 	}
-	for (i = 0; i < lock->nsite; i++)
-		all += lock->site[i].samples;
-	for (i = 0; i < lock->nsite; i++)
-		lock->site[i].waits = lock->waits * lock->site[i].samples / all;
-	if (lock->nsite)
-		qsort(lock->site, lock->nsite, sizeof(*lock->site), by_samples);
+	live_sites_end(lock);
 }

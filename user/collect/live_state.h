@@ -12,6 +12,7 @@
 
 struct live_bpf;	/* the skeleton */
 struct live_routines;	/* live_routine.c */
+struct watch;		/* watch.c */
 struct bpf_link;
 
 #define LIVE_LINKS 16
@@ -68,6 +69,8 @@ struct live {
 	uint64_t started_real_ns, cpu_at_start_ns;
 
 	struct live_routines *routines;	/* NULL: not asked for */
+	struct watch *watch;		/* takes the events; NULL: they become a summary */
+	struct bpf_link *watch_link;
 
 	struct sum_thread *thread;
 	size_t nthread, thread_cap;
@@ -113,6 +116,12 @@ uint64_t live_missed(const struct live *l);	/* program runs the kernel skipped *
 int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err);
 int live_iterate(struct live *l, bool dump, struct err *err);
 
+/*
+ * A descriptor to read struct live_seen of all traced threads from; what has not
+ * changed since @since_ns is SEEN_SAME, unless that is 0. Or -errno.
+ */
+int live_watch_open(struct live *l, uint64_t since_ns);
+
 /* live_events.c */
 void live_batch(void *ctx, const struct ring_event *ev, size_t n);
 void live_thread_event(struct live *l, const struct live_thread *e);
@@ -128,6 +137,10 @@ struct live_sample *live_sample_slot(struct live *l, const struct live_futex_key
 void live_still(struct live *l, const struct live_alive *e);
 void live_still_read(struct live *l);
 
+/* live_summary.c */
+void live_fill_loss(const struct live *l, struct sum_loss *loss);
+void live_fill_overhead(const struct live *l, struct sum_overhead *o);
+
 /* live_maps.c: the maps into the summary */
 int live_fill_calls(struct live *l, struct summary *s);
 int live_fill_futexes(struct live *l, struct summary *s);
@@ -137,6 +150,9 @@ int live_fill_sched(struct live *l, struct summary *s);
 /* live_sites.c: sampled stacks and lock names into the summary's locks */
 void live_fill_sites(struct live *l, struct sum_lock *lock, const struct live_futex_key *keys,
 		     size_t nkeys);
+/* One sample into its site; then each site's share of the lock's waits, most samples first. */
+void live_site_add(struct live *l, struct sum_lock *lock, const struct live_sample *s);
+void live_sites_end(struct sum_lock *lock);
 
 /*
  * Calls @fn for each entry of a hash map; @value holds one value, or one for

@@ -53,9 +53,8 @@ static void fill_threads(struct live *l, struct summary *s, uint64_t begin_ns)
 		qsort(t->by_thread, t->nby_thread, sizeof(*t->by_thread), by_cost);
 }
 
-static void fill_overhead(const struct live *l, struct summary *s)
+void live_fill_overhead(const struct live *l, struct sum_overhead *o)
 {
-	struct sum_overhead *o = &s->overhead;
 	struct cost added;
 
 	o->consumer_cpu_ns = clock_process_cpu_ns() - l->cpu_at_start_ns;
@@ -73,10 +72,9 @@ static void fill_overhead(const struct live *l, struct summary *s)
 	o->ns_per_pipe_chunk = added.chunk_ns;
 }
 
-static void fill_loss(const struct live *l, struct summary *s)
+void live_fill_loss(const struct live *l, struct sum_loss *loss)
 {
 	const struct live_counts *c = live_counts(l);
-	struct sum_loss *loss = &s->loss;
 
 	loss->ring_full = c->ring_full;
 	loss->map_full = c->map_full + l->waits_lost;
@@ -161,8 +159,8 @@ int live_summary(struct live *l, struct summary *s, struct err *err)
 		r = live_fill_sched(l, s);
 	if (!r)
 		r = fill_ways(l, s);
-	fill_overhead(l, s);
-	fill_loss(l, s);
+	live_fill_overhead(l, &s->overhead);
+	live_fill_loss(l, &s->loss);
 	drop_unasked(s);
 	return r ? err_sys(err, -r, "cannot read what was counted") : 0;
 }

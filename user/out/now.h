@@ -46,13 +46,18 @@ struct now_thread {
 	const char *wait;		/* BLOCKED: system call, or "page fault/other" */
 	uint64_t lock_addr;		/* BLOCKED in a futex: its address; 0 */
 	uint32_t space;			/* address space, with .lock_addr a lock's key */
+	uint64_t since_ns, began_ns;	/* CLOCK_MONOTONIC: in .state; its birth, or when found */
 	uint64_t state_ns;		/* how long in .state */
-	uint64_t age_ns;		/* since it began, or was found */
+	uint64_t age_ns;		/* since .began_ns */
 	struct now_count cpu_ns, runnable_ns, blocked_ns;	/* these three add up to the time */
 	struct now_count lock_ns;	/* in futex waits */
 	struct now_count switches;
 	struct now_count calls;		/* exact mode */
 	float past[NOW_PAST];		/* share of a CPU, 0..1 */
+	/* the watch's own */
+	uint64_t looked_ns;
+	uint32_t lock_at;
+	bool created, new_row;		/* began while traced; was not there the last time */
 };
 
 struct now_process {
@@ -106,7 +111,9 @@ struct now_call {
 	struct now_count calls;		/* wait mode: those that blocked */
 	struct now_count errors;	/* exact mode */
 	struct now_count wall_ns;	/* wait mode: blocked */
-	struct now_count blocked, blocked_ns;
+	struct now_count blocked;
+	struct now_count blocked_ns;	/* of those that wait in it now too */
+	uint32_t inside;		/* threads that wait in it now */
 	uint64_t p50_ns, p99_ns;	/* of the last interval's; none: 0 */
 	uint64_t max_ns;		/* since tracing began */
 	float past[NOW_PAST];		/* threads that were in it, on the average */

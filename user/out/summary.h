@@ -191,6 +191,8 @@ struct sum_pipe_end {
 struct sum_pipe {
 	enum sum_pipe_kind kind;
 	uint64_t inode;		/* of the pipe or receiving socket; eventfd: its id */
+	uint64_t id;		/* the kernel's, with .sb: edges of one inode are told apart by it */
+	uint32_t sb;
 	struct sum_pipe_end *writer, *reader;	/* most bytes first */
 	size_t nwriter, nreader;
 	uint64_t chunks_written, chunks_read, bytes, bytes_read;

@@ -142,6 +142,7 @@ int sym_data(struct sym *s, uint32_t space, uint64_t addr, struct sym_name *out)
  */
 int sym_name_format(const struct sym_name *n, char *buf, size_t bytes);
 
+void sym_forget(struct sym *s, uint32_t space);
 void sym_stats(const struct sym *s, struct sym_stats *out);
 
 #endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "collect/watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "collect/watch_state.h"
+
+struct watch *watch_new(struct live *l)
+{
+	struct watch *w = calloc(1, sizeof(*w));
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!w)
+		return NULL;
+	w->l = l;
+	w->now.mode = l->mode;
+	w->now.collected = l->collect;
+	w->now.cpus = cpus > 0 ? (uint32_t)cpus : 0;
+	summary_init(&w->calls);
+	w->name = calloc(WATCH_NAMES, sizeof(*w->name));
+	w->stack = calloc(WATCH_STACKS, sizeof(*w->stack));
+	w->by_tgid = map_new(sizeof(pid_t), sizeof(size_t));
+	w->dead = map_new(sizeof(pid_t), sizeof(struct watch_dead));
+	w->lock_by_key = map_new(sizeof(struct live_futex_key), sizeof(size_t));
+	w->lock_by_file = map_new(sizeof(struct watch_file), sizeof(size_t));
+	w->pipe_by_key = map_new(sizeof(struct watch_pipe_key), sizeof(size_t));
+	w->spaces = map_new(sizeof(uint32_t), sizeof(uint8_t));
+	if (!w->name || !w->stack || !w->by_tgid || !w->dead || !w->lock_by_key ||
+	    !w->lock_by_file || !w->pipe_by_key || !w->spaces) {
+		watch_free(w);
+		return NULL;
+	}
+	l->watch = w;
+	return w;
+}
+
+void watch_free(struct watch *w)
+{
+	if (!w)
+		return;
+	w->l->watch = NULL;
+	watch_locks_free(w);
+	watch_pipes_free(w);
+	summary_release(&w->calls);
+	free(w->now.thread);
+	free(w->now.process);
+	free(w->now.call);
+	free(w->born);
+	free(w->gone);
+	free(w->name);
+	free(w->stack);
+	map_free(w->by_tgid);
+	map_free(w->dead);
+	map_free(w->spaces);
+	free(w);
+}
+
+void watch_event(struct watch *w, const struct live_head *e)
+{
+	if (e->type == EV_THREAD)
+		watch_thread_ended(w, (const struct live_thread *)e);
+	else if (e->type == EV_STACK)
+		watch_stack_came(w, (const struct live_stack *)e);
+}
+
+static void head(struct watch *w, uint64_t now_ns, uint64_t cpu_ns)
+{
+	const struct live_counts *c = live_counts(w->l);
+	struct now *n = &w->now;
+
+	watch_count(&n->born, c->threads_created + c->procs_created);
+	watch_count(&n->ended, c->threads_exited + c->procs_exited);
+	live_fill_loss(w->l, &n->loss);
+	live_fill_overhead(w->l, &n->overhead);
+	watch_count(&n->own_cpu_ns, clock_process_cpu_ns() - w->l->cpu_at_start_ns);
+	n->refresh_cpu_ns = clock_process_cpu_ns() - cpu_ns;
+	n->realtime_ns = clock_real_ns();
+	n->since_ns = now_ns - w->l->started_ns;
+}
+
+static int migrations(struct watch *w)
+{
+	struct summary s;
+	int r;
+
+	summary_init(&s);
+	r = live_fill_sched(w->l, &s);
+	watch_count(&w->now.migrations, s.sched.migrations);
+	summary_release(&s);
+	return r;
+}
+
+int watch_refresh(struct watch *w, const struct now **now, struct err *err)
+{
+	uint64_t cpu_ns = clock_process_cpu_ns(), now_ns;
+	long n = ring_drain(w->l->ring, UINT64_MAX, live_batch, w->l);
+	int r;
+
+	if (n < 0)
+		return err_sys(err, (int)-n, "cannot read the event ring");
+	now_ns = clock_mono_ns();
+	if (w->last_ns)
+		w->now.tick++;
+	w->now.interval_ns = now_ns - (w->last_ns ? w->last_ns : w->l->started_ns);
+	r = watch_threads(w, now_ns, err);
+	if (r)
+		return r;
+	w->last_ns = now_ns;
+	r = watch_locks(w);
+	if (!r)
+		r = watch_pipes(w);
+	if (!r)
+		r = watch_calls(w);
+	if (!r)
+		r = migrations(w);
+	if (!r)
+		r = watch_prune(w);
+	if (r)
+		return err_sys(err, -r, "cannot read what was counted");
+	head(w, now_ns, cpu_ns);
+	*now = &w->now;
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stacks of waits, some of each lock: a newer one takes the place of one of the same
+ * lock, or where all places are taken of the oldest.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/watch_state.h"
+
+static struct watch_stack *place_for(struct watch *w, const struct live_futex_key *key)
+{
+	size_t i, oldest = 0, mine = 0, n = 0;
+
+	for (i = 0; i < w->nstack; i++) {
+		if (!memcmp(&w->stack[i].key, key, sizeof(*key))) {
+			if (!n++ || w->stack[i].ts < w->stack[mine].ts)
+				mine = i;
+		}
+		if (w->stack[i].ts < w->stack[oldest].ts)
+			oldest = i;
+	}
+	if (n >= WATCH_STACKS_LOCK)
+		return &w->stack[mine];
+	if (w->nstack < WATCH_STACKS)
+		return &w->stack[w->nstack++];
+	return &w->stack[oldest];
+}
+
+void watch_space(struct watch *w, uint32_t space, pid_t tgid)
+{
+	/* Of a process that is gone what was known of it may do. */
+	if (w->l->sym && !live_snapshot(w->l, space, tgid))
+		(void)map_put(w->spaces, &space);
+}
+
+void watch_stack_came(struct watch *w, const struct live_stack *e)
+{
+	struct live_futex_key key = { .addr = e->addr, .space = e->space };
+	struct watch_stack *to;
+
+	watch_space(w, e->space, (pid_t)e->tgid);
+	if (!e->bytes || e->woke)
+		return;
+	to = place_for(w, &key);
+	to->key = key;
+	to->ts = e->head.ts;
+	to->sample.wait_ns = e->wait_ns;
+	to->sample.space = e->space;
+	to->sample.bytes = e->bytes < LIVE_STACK_BYTES ? e->bytes : LIVE_STACK_BYTES;
+	to->sample.regs = e->regs;
+	memcpy(to->sample.stack, e->stack, to->sample.bytes);
+}
+
+void watch_sites(struct watch *w, size_t index, struct sum_lock *out)
+{
+	const size_t *at;
+	size_t i;
+
+	for (i = 0; i < w->nstack; i++) {
+		at = map_get(w->lock_by_key, &w->stack[i].key);
+		if (!at || *at != index)
+			continue;
+		out->samples++;
+		live_site_add(w->l, out, &w->stack[i].sample);
+	}
+	live_sites_end(out);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef COLLECT_WATCH_STATE_H
+#define COLLECT_WATCH_STATE_H
+
+/* What a watch is made of: for user/collect/watch*.c alone. */
+#include "collect/live_state.h"
+#include "collect/watch.h"
+
+#define WATCH_NAMES 4096	/* names kept of threads that have ended; a power of two */
+#define WATCH_STACKS 256	/* stacks kept, over all locks */
+#define WATCH_STACKS_LOCK 16	/* of one lock */
+
+/* A thread that is gone: what its end adds to what was seen of it last. */
+struct watch_gone {
+	pid_t tid;
+	uint64_t began_ns;
+	uint64_t cpu_ns, runnable_ns, blocked_ns, lock_ns, switches, calls;
+};
+
+/* What threads of a process that have ended add to its next row. */
+struct watch_dead {
+	uint64_t cpu_ns, runnable_ns, blocked_ns, lock_ns, switches, calls, born, ended;
+	char comm[LIVE_COMM];
+};
+
+struct watch_name { pid_t tid, tgid; char comm[LIVE_COMM]; };
+
+struct watch_stack {
+	struct live_futex_key key;
+	uint64_t ts;
+	struct live_sample sample;
+};
+
+/* A futex that processes share. .ino 0: none. */
+struct watch_file { uint64_t ino, off; uint32_t dev, pad; };
+
+/* What a lock's row does not show. */
+struct watch_lock_row {
+	struct live_futex_key key;	/* the first that it was known by */
+	struct watch_file file;
+	struct watch_sums { uint64_t waits, timeouts, wakes, wasted, wait_ns; } sum, was;
+	uint64_t active;	/* tick of its last change */
+	uint64_t asked;		/* tick of the last asking for its name, + 1 */
+	bool seen, changed;	/* in this refresh */
+	char *symbol, *module;
+	struct watch_hist { uint32_t now[HIST_BUCKETS], before[HIST_BUCKETS]; } *hist;
+};
+
+struct watch_pipe_key { uint64_t id; uint32_t sb; uint16_t kind, pad; };
+struct watch_pipe_row { uint64_t active; };	/* tick of its last change */
+
+struct watch {
+	struct live *l;
+	struct now now;
+	uint64_t last_ns;	/* of the refresh before */
+
+	/* threads, ascending by tid */
+	size_t thread_cap;
+	struct now_thread *born;	/* new ones of this look */
+	size_t nborn, born_cap;
+	struct watch_gone *gone;
+	size_t ngone, gone_cap;
+	size_t at, kept;		/* while looking: next old row, rows kept so far */
+	struct map *by_tgid;		/* pid_t → size_t, index of a process */
+	size_t process_cap;
+	struct map *dead;		/* pid_t → struct watch_dead: since the last refresh */
+	struct watch_name *name;	/* WATCH_NAMES, by tid */
+
+	/* locks: now.lock and .lock_row go together */
+	struct watch_lock_row *lock_row;
+	size_t lock_cap;
+	struct map *lock_by_key;	/* struct live_futex_key → size_t */
+	struct map *lock_by_file;	/* struct watch_file → size_t */
+
+	struct watch_pipe_row *pipe_row;	/* beside now.pipe */
+	struct map *pipe_by_key;	/* struct watch_pipe_key → size_t */
+	size_t call_cap;
+	struct summary calls;		/* as of this refresh */
+
+	struct watch_stack *stack;	/* WATCH_STACKS */
+	size_t nstack;
+	struct map *spaces;		/* uint32_t → uint8_t: whose symbols are known */
+	bool many_edges;
+};
+
+/* watch_threads.c */
+int watch_threads(struct watch *w, uint64_t now_ns, struct err *err);
+void watch_thread_ended(struct watch *w, const struct live_thread *e);
+/* The row of @tid; NULL: it is not alive, or not traced. */
+const struct now_thread *watch_thread(const struct watch *w, pid_t tid);
+/* Its name, or what it was called when it ended; "": not known. @tgid may be NULL. */
+const char *watch_comm(const struct watch *w, pid_t tid, pid_t *tgid);
+/* Appends a zeroed element to an array that grows; NULL: no memory. */
+void *watch_grow(void *array, size_t *cap, size_t n, size_t bytes);
+
+/* watch_locks.c */
+int watch_locks(struct watch *w);
+/* Nothing waits there, and nothing has happened for @ticks refreshes. */
+bool watch_lock_idle(const struct watch *w, const struct live_futex_key *key, uint64_t ticks);
+void watch_locks_free(struct watch *w);
+/* watch_pipes.c */
+int watch_pipes(struct watch *w);
+void watch_pipes_free(struct watch *w);
+bool watch_pipe_idle(const struct watch *w, const struct live_end_key *key, uint64_t ticks);
+/* watch_calls.c */
+int watch_calls(struct watch *w);
+/* watch_stacks.c */
+void watch_stack_came(struct watch *w, const struct live_stack *e);
+/* Learns the mappings of process @tgid, while it is there. */
+void watch_space(struct watch *w, uint32_t space, pid_t tgid);
+/* The stacks kept of lock @index as .site, .nsite and .samples of @out. */
+void watch_sites(struct watch *w, size_t index, struct sum_lock *out);
+/* watch_prune.c: what has ended leaves the kernel's maps; and what is idle when they fill up. */
+int watch_prune(struct watch *w);
+
+/* The same of a sum over rows that may have been dropped: it may fall, then its step is lost. */
+static inline void watch_sum(struct now_count *c, uint64_t *was, uint64_t sum)
+{
+	c->step = sum > *was ? sum - *was : 0;
+	c->total += c->step;
+	*was = sum;
+}
+
+/* @c's step to a total of @total, which never falls. */
+static inline void watch_count(struct now_count *c, uint64_t total)
+{
+	c->step = total > c->total ? total - c->total : 0;
+	c->total += c->step;
+}
+
+#endif
