@@ -7,6 +7,7 @@
 #include "lib/futex.bpf.h"
 #include "lib/path.bpf.h"
 #include "lib/pipe.bpf.h"
+#include "lib/seen.bpf.h"
 
 #define TS_COMPAT	2
 #define MAP_STACK	0x20000
@@ -152,6 +153,7 @@ static __always_inline void call_return(struct task_state *st, struct pt_regs *r
 		return;
 	seen_running(st, now);
 	st->calls++;
+	seen_calls(st);
 	if (call_wanted(st, nr))
 		call = count_call(st, nr, ret, dur);
 	if (class == CALL_FUTEX || class == CALL_FUTEX2) {
@@ -210,6 +212,7 @@ static __always_inline void never_entered(struct task_state *st, struct pt_regs 
 		return;
 	}
 	st->calls++;
+	seen_calls(st);
 	st->enter_off = st->runnable_ns + st->blocked_ns;
 	if (cfg.path_filter)
 		path_note(st, nr, regs);

@@ -8,6 +8,7 @@
 #include "lib/filter.bpf.h"
 #include "lib/futex.bpf.h"
 #include "lib/pipe.bpf.h"
+#include "lib/seen.bpf.h"
 
 /* A birth and the iterator may meet at a thread: only one of them adds it to those alive. */
 static __always_inline bool taken_first(struct task_state *st)
@@ -154,6 +155,7 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 		spawn_is_no_thread(ps);
 	}
 	born(cs);
+	seen_begin(cs, child);
 	if (cfg.timeline || cfg.routines)
 		emit_birth(cs, child, now);
 	return 0;
@@ -222,6 +224,7 @@ static __always_inline void mute(struct task_state *st, struct task_struct *task
 		bpf_probe_read_kernel(st->comm, sizeof(st->comm), task->comm);
 	}
 	st->flags = (st->flags & ~(ST_WAIT_EXEC | ST_CALIB)) | ST_MUTED;
+	seen_put(st);
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -256,6 +259,8 @@ int BPF_PROG(execed, struct task_struct *task)
 		st->start_ns = now;
 	st->tid = task_tid(task);
 	st->tgid = st->tid;
+	seen_begin(st, task);
+	seen_put(st);
 	if (!RING_RESERVE(ring, e))
 		return 0;
 	event_head(&e->head, EV_EXEC, sizeof(*e), st->tid, now);
@@ -380,6 +385,7 @@ static __always_inline struct task_state *take_up(struct task_struct *task,
 	__sync_fetch_and_add(&counts.live, 1);
 	if (!(flags & ST_SILENT))
 		raise_max(&counts.live_peak, counts.live);
+	seen_begin(st, task);
 	return st;
 }
 
@@ -508,6 +514,8 @@ static __always_inline void refilter(struct task_struct *task, bool matches)
 		} else if (st->flags & ST_MUTED) {
 			begin_account(st, now);
 			st->enter_ns = now;	/* of a call in flight */
+			seen_begin(st, task);
+			seen_put(st);
 		}
 	}
 }
@@ -520,6 +528,7 @@ int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 	u32 zero = 0;
 
 	/* The name is set after this tracepoint: match the one that comes. */
+	seen_name(state_of(task), comm);
 	re = bpf_map_lookup_elem(&comm_dfa, &zero);
 	if (!cfg.comm_filter || !re)
 		return 0;

@@ -7,6 +7,7 @@
  */
 #include "lib/futex.bpf.h"
 #include "lib/path.bpf.h"
+#include "lib/seen.bpf.h"
 
 #define TASK_DEAD	0x80
 #define PF_KTHREAD	0x00200000
@@ -66,6 +67,7 @@ __weak __noinline int thread_ended(struct task_state *st, u64 now)
 		fill_thread(e, st, bpf_get_current_task_btf(), now, true);
 		ring_submit(ring, e);
 	}
+	seen_end(st);
 	__sync_fetch_and_sub(&counts.live, 1);
 	return 0;
 }
@@ -243,6 +245,7 @@ __weak __noinline int switch_in(struct task_state *st, u64 now)
 	st->in_ns = now;
 	st->out_ns = 0;
 	st->flags &= ~ST_BLOCKED;
+	seen_put(st);
 	return 0;
 }
 
@@ -266,6 +269,7 @@ __weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt,
 	if (preempt || !state) {
 		st->involuntary += !(st->flags & ST_SILENT);
 		st->flags &= ~ST_BLOCKED;
+		seen_put(st);
 		return 0;
 	}
 	if (state & TASK_DEAD)
@@ -277,6 +281,7 @@ __weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt,
 		note_wait(st, since, now);
 	else
 		note_block(st, now);
+	seen_put(st);
 	return 0;
 }
 
@@ -396,6 +401,7 @@ int BPF_PROG(sched_woken, struct task_struct *task)
 		return 0;
 	now = bpf_ktime_get_ns();
 	st->wake_ns = now;
+	seen_woken(st, now);
 	if (st->flags & ST_WAITING) {
 		if (!find_waker(&w, st, task, st->fx_addr, st->fx_shared))
 			return 0;

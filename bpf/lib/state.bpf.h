@@ -75,6 +75,8 @@ struct task_state {
 	u16 block_nr;
 	u16 cpu;		/* 1 + the last one; 0: not known */
 	u32 taken;		/* by whoever found it first */
+	u32 slot;		/* its row of map "seen"; 0: none */
+	u32 pad;
 	char comm[LIVE_COMM];	/* its name when a filter began to leave it out, or "" */
 	/* life */
 	u64 start_ns, created_ns, first_run_ns, first_user_ns, prep_ns, mask_ns;

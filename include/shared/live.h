@@ -82,7 +82,10 @@ struct live_config {
 	u8 routines;		/* start routines are timed */
 	u8 user_filter;		/* only processes of .user */
 	u32 uid, gid;		/* the tracer's own, for .uid_filter */
-	u32 user, pad;
+	u32 user;
+	u32 watch_rows;		/* of map "seen" */
+	u8 watch;		/* for a live view */
+	u8 pad[7];
 	u64 cgroup_id;
 	u32 cgroup_level;
 	u32 npaths;
@@ -237,28 +240,26 @@ struct live_alive {
 };
 
 /*
- * What the iterator of a live view says of a thread: what it has come to so far,
- * with what it is in just now. SEEN_SAME: it still sleeps as it did when the view
- * looked last, and no more than the first 8 bytes are sent. Not in the ring.
+ * Map "seen": a thread's row in the memory that a live view reads, as of its last
+ * switch. Row 0 is nobody's.
  */
-enum { SEEN_SAME = 1, SEEN_PROCESS = 2, SEEN_CREATED = 4 };
-enum { SEEN_RUNNING, SEEN_RUNNABLE, SEEN_BLOCKED, SEEN_UNSEEN };
+enum { SEEN_PROCESS = 1, SEEN_CREATED = 2 };
+enum { SEEN_RUNNING, SEEN_RUNNABLE, SEEN_BLOCKED, SEEN_BORN };
 
 struct live_seen {
-	u32 tid;
+	u32 tid;		/* 0: nobody, or a filter leaves it out */
 	u16 flags;
-	u8 state;
-	u8 pad;
-	u32 tgid, space;
-	u64 start_ns;
+	u16 state;
 	u64 since_ns;		/* in .state, CLOCK_MONOTONIC */
-	u64 oncpu_ns, runnable_ns, blocked_ns;	/* .state's until now included */
+	u64 woken_ns;		/* BLOCKED and woken then: runnable; 0 */
+	u64 start_ns;
+	u64 oncpu_ns, runnable_ns, blocked_ns;	/* until .since_ns */
 	u64 lock_ns, calls, switches;
 	u64 lock_addr;		/* BLOCKED in a futex wait */
+	u32 tgid, space;
+	u32 block_nr, pad;	/* BLOCKED: the call */
 	char comm[LIVE_COMM];
-	u32 block_nr, pad2;	/* BLOCKED: the call */
 };
-#define LIVE_SEEN_SAME_BYTES 8
 
 struct live_exec {
 	struct live_head head;
@@ -308,7 +309,7 @@ struct live_routine {
 LIVE_LAYOUT(live_head, 16);
 LIVE_LAYOUT(live_thread, 216);
 LIVE_LAYOUT(live_alive, sizeof(struct live_thread) + sizeof(struct live_regs));
-LIVE_LAYOUT(live_seen, 112);
+LIVE_LAYOUT(live_seen, 120);
 LIVE_LAYOUT(live_exec, 40);
 LIVE_LAYOUT(live_join, 40);
 LIVE_LAYOUT(live_stack, 4280);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
@@ -26,6 +27,7 @@
 #include "collect/live_routine.h"
 #include "collect/live_state.h"
 #include "collect/live_types.h"
+#include "collect/proc.h"
 #include "live.skel.h"
 
 #define VMLINUX_BTF "/sys/kernel/btf/vmlinux"
@@ -38,11 +40,11 @@ static const struct { const char *name, *enter, *exit; } call_ways[] = {
 #define NWAYS (sizeof(call_ways) / sizeof(call_ways[0]))
 
 /* When a program is needed, and in which order they are attached. */
-enum need { NEED_ALWAYS, NEED_EXACT, NEED_FILTER, NEED_ROUTINES, NEED_WATCH };
+enum need { NEED_ALWAYS, NEED_EXACT, NEED_FILTER, NEED_ROUTINES, NEED_NAMES };
 static const struct { const char *name; enum need need; } attach_order[] = {
 	{ "forked",		NEED_ALWAYS },
 	{ "execed",		NEED_ALWAYS },
-	{ "renamed",		NEED_FILTER },
+	{ "renamed",		NEED_NAMES },
 	{ "cgroup_joined",	NEED_FILTER },
 	{ "new_woken",		NEED_FILTER },
 	{ "sched_switched",	NEED_ALWAYS },
@@ -51,7 +53,6 @@ static const struct { const char *name; enum need need; } attach_order[] = {
 	{ "call_exit_raw",	NEED_EXACT },
 	{ "call_enter_btf",	NEED_EXACT },
 	{ "call_enter_raw",	NEED_EXACT },
-	{ "watch_tasks",	NEED_WATCH },		/* an iterator: opened at each look */
 	{ "routine_begins",	NEED_ROUTINES },	/* a uprobe: live_routine.c attaches it */
 };
 #define NATTACH (sizeof(attach_order) / sizeof(attach_order[0]))
@@ -186,7 +187,7 @@ static bool wanted(const char *name, const struct live_setup *setup, bool filter
 			       (attach_order[i].need == NEED_EXACT && setup->mode == SUM_EXACT) ||
 			       (attach_order[i].need == NEED_FILTER && filter) ||
 			       (attach_order[i].need == NEED_ROUTINES && setup->start_routines) ||
-			       (attach_order[i].need == NEED_WATCH && setup->watch);
+			       (attach_order[i].need == NEED_NAMES && (filter || setup->watch));
 	return true;	/* the iterators */
 }
 
@@ -228,6 +229,10 @@ static int load_by(struct live *l, const struct live_setup *setup, const struct 
 						       cfg->comm_filter || cfg->cgroup_filter,
 						       way));
 	bpf_map__set_max_entries(b->maps.rings, (uint32_t)l->ncpus);
+	if (cfg->watch) {
+		bpf_map__set_max_entries(b->maps.seen, cfg->watch_rows);
+		bpf_map__set_max_entries(b->maps.seen_free, cfg->watch_rows);
+	}
 	r = live_bpf__load(b);
 	if (r) {
 		live_bpf__destroy(b);
@@ -254,6 +259,26 @@ static int load_way(struct live *l, const struct live_setup *setup, struct live_
 		r = load_by(l, setup, cfg, way);
 	}
 	return r;
+}
+
+/* Read as memory, while the programs write it. */
+static int map_seen(struct live *l, uint32_t rows, struct err *err)
+{
+	void *at = mmap(NULL, rows * sizeof(*l->seen), PROT_READ, MAP_SHARED,
+			bpf_map__fd(l->bpf->maps.seen), 0);
+
+	if (at == MAP_FAILED)
+		return err_sys(err, errno, "cannot map the threads' rows");
+	l->seen = at;
+	l->seen_rows = rows;
+	return 0;
+}
+
+uint32_t live_seen_used(const struct live *l)
+{
+	uint32_t used = __atomic_load_n(&l->bpf->bss->seen_used, __ATOMIC_RELAXED);
+
+	return used < l->seen_rows ? used : (uint32_t)l->seen_rows - 1;
 }
 
 static int learn_self(struct live *l, struct err *err)
@@ -286,7 +311,7 @@ static int attach_all(struct live *l, struct err *err)
 	for (i = 0; i < NATTACH; i++) {
 		prog = bpf_object__find_program_by_name(l->bpf->obj, attach_order[i].name);
 		if (!prog || !bpf_program__autoload(prog) ||
-		    attach_order[i].need == NEED_ROUTINES || attach_order[i].need == NEED_WATCH)
+		    attach_order[i].need == NEED_ROUTINES)
 			continue;
 		link = bpf_program__type(prog) == BPF_PROG_TYPE_TRACING ?
 			bpf_program__attach_trace(prog) : bpf_program__attach(prog);
@@ -308,6 +333,16 @@ static int check_way(const char *name, struct err *err)
 			      "tp_btf or raw_tp", name) : 0;
 }
 
+/* Room for twice the threads that there are, and for a burst of them. */
+static uint32_t live_seen_rows(uint64_t threads)
+{
+	uint64_t rows = 16384;
+
+	while (rows < threads * 2 && rows < 1 << 20)
+		rows *= 2;
+	return (uint32_t)rows;
+}
+
 int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 {
 	struct live_config cfg = {
@@ -322,6 +357,10 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 	int r = -ENOMEM;
 	size_t way;
 
+	if (setup->watch) {
+		cfg.watch = 1;
+		cfg.watch_rows = live_seen_rows(proc_all_threads());
+	}
 	if (!re)
 		return err_sys(err, ENOMEM, "cannot set up the trace");
 	libbpf_set_print(keep_said);
@@ -344,6 +383,8 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 		goto out;
 	}
 	r = put_maps(l, re, err);
+	if (!r && cfg.watch)
+		r = map_seen(l, cfg.watch_rows, err);
 	if (!r)
 		r = learn_self(l, err);
 	if (!r)
@@ -369,8 +410,9 @@ void live_detach(struct live *l)
 void live_unload(struct live *l)
 {
 	live_detach(l);
-	bpf_link__destroy(l->watch_link);
-	l->watch_link = NULL;
+	if (l->seen)
+		munmap((void *)l->seen, l->seen_rows * sizeof(*l->seen));
+	l->seen = NULL;
 	if (l->bpf)
 		live_bpf__destroy(l->bpf);
 	l->bpf = NULL;
@@ -419,16 +461,6 @@ int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err)
 	if (bpf_map__update_elem(l->bpf->maps.targets, &pid, sizeof(pid), &flags, sizeof(flags), 0))
 		return err_sys(err, errno, "cannot trace pid %u", pid);
 	return 0;
-}
-
-int live_watch_open(struct live *l, uint64_t since_ns)
-{
-	if (!l->watch_link)
-		l->watch_link = bpf_program__attach_iter(l->bpf->progs.watch_tasks, NULL);
-	if (!l->watch_link)
-		return -errno;
-	l->bpf->bss->watched_ns = since_ns;
-	return bpf_iter_create(bpf_link__fd(l->watch_link));
 }
 
 /* Runs an iterator over all tasks; the dump's output is taken in. */

@@ -70,7 +70,8 @@ struct live {
 
 	struct live_routines *routines;	/* NULL: not asked for */
 	struct watch *watch;		/* takes the events; NULL: they become a summary */
-	struct bpf_link *watch_link;
+	const volatile struct live_seen *seen;	/* .seen_rows, of a live view */
+	size_t seen_rows;
 
 	struct sum_thread *thread;
 	size_t nthread, thread_cap;
@@ -116,11 +117,7 @@ uint64_t live_missed(const struct live *l);	/* program runs the kernel skipped *
 int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err);
 int live_iterate(struct live *l, bool dump, struct err *err);
 
-/*
- * A descriptor to read struct live_seen of all traced threads from; what has not
- * changed since @since_ns is SEEN_SAME, unless that is 0. Or -errno.
- */
-int live_watch_open(struct live *l, uint64_t since_ns);
+uint32_t live_seen_used(const struct live *l);	/* rows of .seen, from 1, that may be anybody's */
 
 /* live_events.c */
 void live_batch(void *ctx, const struct ring_event *ev, size_t n);

@@ -63,4 +63,7 @@ long proc_threads(pid_t pid, pid_t **tids, struct err *err);
 /* Name of thread @tid, "" when it is gone; 0 or -errno. */
 int proc_comm(pid_t tid, char comm[PROC_COMM]);
 
+/* Threads that the machine has now; 0: not known. */
+uint64_t proc_all_threads(void);
+
 #endif

@@ -23,13 +23,16 @@ struct watch *watch_new(struct live *l)
 	summary_init(&w->calls);
 	w->name = calloc(WATCH_NAMES, sizeof(*w->name));
 	w->stack = calloc(WATCH_STACKS, sizeof(*w->stack));
+	w->row_of = calloc(l->seen_rows + 1, sizeof(*w->row_of));
+	w->by_tid = map_new(sizeof(pid_t), sizeof(size_t));
+	w->gone = map_new(sizeof(pid_t), sizeof(struct watch_gone));
 	w->by_tgid = map_new(sizeof(pid_t), sizeof(size_t));
 	w->dead = map_new(sizeof(pid_t), sizeof(struct watch_dead));
 	w->lock_by_key = map_new(sizeof(struct live_futex_key), sizeof(size_t));
 	w->lock_by_file = map_new(sizeof(struct watch_file), sizeof(size_t));
 	w->pipe_by_key = map_new(sizeof(struct watch_pipe_key), sizeof(size_t));
 	w->spaces = map_new(sizeof(uint32_t), sizeof(uint8_t));
-	if (!w->name || !w->stack || !w->by_tgid || !w->dead || !w->lock_by_key ||
+	if (!w->name || !w->stack || !w->row_of || !w->by_tid || !w->gone || !w->by_tgid || !w->dead || !w->lock_by_key ||
 	    !w->lock_by_file || !w->pipe_by_key || !w->spaces) {
 		watch_free(w);
 		return NULL;
@@ -49,8 +52,9 @@ void watch_free(struct watch *w)
 	free(w->now.thread);
 	free(w->now.process);
 	free(w->now.call);
-	free(w->born);
-	free(w->gone);
+	free(w->row_of);
+	map_free(w->by_tid);
+	map_free(w->gone);
 	free(w->name);
 	free(w->stack);
 	map_free(w->by_tgid);
@@ -106,11 +110,10 @@ int watch_refresh(struct watch *w, const struct now **now, struct err *err)
 	if (w->last_ns)
 		w->now.tick++;
 	w->now.interval_ns = now_ns - (w->last_ns ? w->last_ns : w->l->started_ns);
-	r = watch_threads(w, now_ns, err);
-	if (r)
-		return r;
 	w->last_ns = now_ns;
-	r = watch_locks(w);
+	r = watch_threads(w, now_ns);
+	if (!r)
+		r = watch_locks(w);
 	if (!r)
 		r = watch_pipes(w);
 	if (!r)

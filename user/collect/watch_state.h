@@ -12,7 +12,6 @@
 
 /* A thread that is gone: what its end adds to what was seen of it last. */
 struct watch_gone {
-	pid_t tid;
 	uint64_t began_ns;
 	uint64_t cpu_ns, runnable_ns, blocked_ns, lock_ns, switches, calls;
 };
@@ -54,13 +53,10 @@ struct watch {
 	struct now now;
 	uint64_t last_ns;	/* of the refresh before */
 
-	/* threads, ascending by tid */
 	size_t thread_cap;
-	struct now_thread *born;	/* new ones of this look */
-	size_t nborn, born_cap;
-	struct watch_gone *gone;
-	size_t ngone, gone_cap;
-	size_t at, kept;		/* while looking: next old row, rows kept so far */
+	uint32_t *row_of;		/* by slot: 1 + its row; 0: none */
+	struct map *by_tid;		/* pid_t → size_t, index of a thread */
+	struct map *gone;		/* pid_t → struct watch_gone: of the last look */
 	struct map *by_tgid;		/* pid_t → size_t, index of a process */
 	size_t process_cap;
 	struct map *dead;		/* pid_t → struct watch_dead: since the last refresh */
@@ -84,7 +80,10 @@ struct watch {
 };
 
 /* watch_threads.c */
-int watch_threads(struct watch *w, uint64_t now_ns, struct err *err);
+int watch_threads(struct watch *w, uint64_t now_ns);
+/* The rows of slots 1 to @used, as of now. */
+int watch_look(struct watch *w, const volatile struct live_seen *seen, uint32_t used,
+	       uint64_t now_ns);
 void watch_thread_ended(struct watch *w, const struct live_thread *e);
 /* The row of @tid; NULL: it is not alive, or not traced. */
 const struct now_thread *watch_thread(const struct watch *w, pid_t tid);

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DESIGN. The kernel's iterator tells the threads in ascending order of their ids,
- * and so are the rows: a look is a merge of what comes with what is there, in
- * place, without a table of ids. New rows wait aside until its end. Of a thread that
- * sleeps on as before only that much is said, and its row is carried forward.
+ * DESIGN. The kernel side keeps each thread's figures in a slot of memory that is
+ * mapped here (shared/live.h, struct live_seen): a look goes through the slots, and
+ * asks the kernel for nothing. A slot has its row until another thread has the slot;
+ * of one that sleeps on as before only time passes. What a thread did between its
+ * last look and its end comes with the event of its end.
  */
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "collect/sysnames.h"
 #include "collect/watch_state.h"
-
-#define LOOK_BYTES (64 << 10)
 
 void *watch_grow(void *array, size_t *cap, size_t n, size_t bytes)
 {
@@ -176,28 +172,11 @@ static int sum_processes(struct watch *w)
 
 /* ---- threads ---- */
 
-/* Index of the first row whose tid is not below @tid. */
-static size_t lower_bound(const struct now_thread *row, size_t n, pid_t tid)
-{
-	size_t low = 0, half;
-
-	while (n) {
-		half = n / 2;
-		if (row[low + half].tid < tid) {
-			low += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return low;
-}
-
 const struct now_thread *watch_thread(const struct watch *w, pid_t tid)
 {
-	size_t i = lower_bound(w->now.thread, w->now.nthread, tid);
+	const size_t *at = map_get(w->by_tid, &tid);
 
-	return i < w->now.nthread && w->now.thread[i].tid == tid ? &w->now.thread[i] : NULL;
+	return at ? &w->now.thread[*at] : NULL;
 }
 
 const char *watch_comm(const struct watch *w, pid_t tid, pid_t *tgid)
@@ -214,31 +193,25 @@ const char *watch_comm(const struct watch *w, pid_t tid, pid_t *tgid)
 static struct watch_gone seen_last(const struct now_thread *t)
 {
 	return (struct watch_gone){
-		.tid = t->tid, .began_ns = t->began_ns, .cpu_ns = t->cpu_ns.total,
+		.began_ns = t->began_ns, .cpu_ns = t->cpu_ns.total,
 		.runnable_ns = t->runnable_ns.total, .blocked_ns = t->blocked_ns.total,
 		.lock_ns = t->lock_ns.total, .switches = t->switches.total,
 		.calls = t->calls.total,
 	};
 }
 
-static int by_gone_tid(const void *a, const void *b)
-{
-	const struct watch_gone *x = a, *y = b;
-
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
-}
-
 /* What was seen last of the thread that has ended now. */
 static bool find_last(const struct watch *w, const struct live_thread *e, struct watch_gone *out)
 {
-	struct watch_gone key = { .tid = (pid_t)e->head.tid }, *gone;
-	const struct now_thread *t = watch_thread(w, key.tid);
+	pid_t tid = (pid_t)e->head.tid;
+	const struct now_thread *t = watch_thread(w, tid);
+	const struct watch_gone *gone;
 
 	if (t && t->began_ns == e->start_ns) {
 		*out = seen_last(t);
 		return true;
 	}
-	gone = w->ngone ? bsearch(&key, w->gone, w->ngone, sizeof(key), by_gone_tid) : NULL;
+	gone = map_get(w->gone, &tid);
 	if (gone && gone->began_ns == e->start_ns) {
 		*out = *gone;
 		return true;
@@ -281,39 +254,104 @@ void watch_thread_ended(struct watch *w, const struct live_thread *e)
 		memcpy(d->comm, name->comm, LIVE_COMM);
 }
 
-static int leaves(struct watch *w, const struct now_thread *t)
-{
-	struct watch_gone *gone = watch_grow(w->gone, &w->gone_cap, w->ngone, sizeof(*gone));
-
-	if (!gone)
-		return -ENOMEM;
-	w->gone = gone;
-	gone[w->ngone++] = seen_last(t);
-	return 0;
-}
-
 static const char *wait_name(uint32_t nr)
 {
 	return nr == LIVE_NR_OTHER ? "page fault/other" : sysname(nr);
 }
 
-static void still_so(struct now_thread *t, uint64_t now_ns)
+/* The row leaves the table: the last one takes its place. */
+static int leaves(struct watch *w, size_t i)
 {
-	uint64_t more = now_ns > t->looked_ns ? now_ns - t->looked_ns : 0;
+	struct now *n = &w->now;
+	struct now_thread *t = &n->thread[i], *last = &n->thread[n->nthread - 1];
+	struct watch_gone *gone = map_put(w->gone, &t->tid);
+	size_t *at;
 
-	t->cpu_ns.step = t->runnable_ns.step = t->switches.step = t->calls.step = 0;
+	if (!gone)
+		return -ENOMEM;
+	*gone = seen_last(t);
+	at = map_get(w->by_tid, &t->tid);
+	if (at && *at == i)
+		map_del(w->by_tid, &t->tid);
+	w->row_of[t->slot] = 0;
+	if (t != last) {
+		*t = *last;
+		w->row_of[t->slot] = (uint32_t)i + 1;
+		at = map_get(w->by_tid, &t->tid);
+		if (at)
+			*at = i;
+	}
+	n->nthread--;
+	return 0;
+}
+
+static struct now_thread *row_new(struct watch *w, uint32_t slot, const struct live_seen *e)
+{
+	struct now *n = &w->now;
+	struct now_thread *t = watch_grow(n->thread, &w->thread_cap, n->nthread, sizeof(*t));
+	pid_t tid = (pid_t)e->tid;
+	size_t *at;
+
+	if (!t)
+		return NULL;
+	n->thread = t;
+	at = map_put(w->by_tid, &tid);
+	if (!at)
+		return NULL;
+	*at = n->nthread;
+	t += n->nthread++;
+	memset(t, 0, sizeof(*t));
+	t->tid = tid;
+	t->began_ns = e->start_ns;
+	t->slot = slot;
+	t->new_row = true;
+	w->row_of[slot] = (uint32_t)n->nthread;
+	return t;
+}
+
+static void still_so(struct now_thread *t, uint64_t more)
+{
+	t->cpu_ns.step = t->runnable_ns.step = t->switches.step = 0;
 	t->blocked_ns.step = more;
 	t->blocked_ns.total += more;
 	t->lock_ns.step = t->lock_addr ? more : 0;
 	t->lock_ns.total += t->lock_ns.step;
 }
 
-static void take_row(struct now_thread *t, const struct live_seen *e)
+/* What is on since the thread's last switch, added to what is over. */
+static void add_since(struct live_seen *e, uint64_t now_ns)
 {
+	uint64_t woken = e->state == SEEN_BLOCKED && e->woken_ns > e->since_ns ? e->woken_ns : 0;
+	uint64_t until = woken && woken < now_ns ? woken : now_ns;
+	uint64_t passed = until > e->since_ns ? until - e->since_ns : 0;
+
+	switch (e->state) {
+	case SEEN_RUNNING:
+		e->oncpu_ns += passed;
+		break;
+	case SEEN_BLOCKED:
+		e->blocked_ns += passed;
+		if (e->lock_addr)
+			e->lock_ns += passed;
+		if (woken) {
+			e->state = SEEN_RUNNABLE;
+			e->since_ns = woken;
+			e->runnable_ns += now_ns - until;
+		}
+		break;
+	default:
+		e->runnable_ns += passed;
+		e->state = SEEN_RUNNABLE;
+	}
+}
+
+static void take_row(struct now_thread *t, struct live_seen *e, uint64_t now_ns)
+{
+	add_since(e, now_ns);
 	t->tgid = (pid_t)e->tgid;
 	memcpy(t->comm, e->comm, LIVE_COMM);
 	t->comm[LIVE_COMM - 1] = '\0';
-	t->state = (enum now_state)(e->state < NOW_STATES ? e->state : NOW_UNSEEN);
+	t->state = (enum now_state)e->state;
 	t->wait = t->state == NOW_BLOCKED ? wait_name(e->block_nr) : NULL;
 	t->lock_addr = t->state == NOW_BLOCKED ? e->lock_addr : 0;
 	t->space = e->space;
@@ -324,148 +362,68 @@ static void take_row(struct now_thread *t, const struct live_seen *e)
 	watch_count(&t->blocked_ns, e->blocked_ns);
 	watch_count(&t->lock_ns, e->lock_ns);
 	watch_count(&t->switches, e->switches);
-	watch_count(&t->calls, e->calls);
 }
 
-static void finish_row(struct watch *w, struct now_thread *t, uint64_t now_ns)
+static void look_at(struct watch *w, struct now_thread *t, const volatile struct live_seen *seen,
+		    uint64_t now_ns)
 {
+	struct live_seen e;
+
+	if (!t->new_row && t->state == NOW_BLOCKED && seen->state == SEEN_BLOCKED &&
+	    seen->since_ns == t->since_ns && !seen->woken_ns) {
+		still_so(t, now_ns > t->looked_ns ? now_ns - t->looked_ns : 0);
+		t->calls.step = 0;
+	} else {
+		memcpy(&e, (const void *)seen, sizeof(e));
+		take_row(t, &e, now_ns);
+		watch_count(&t->calls, e.calls);
+	}
 	t->looked_ns = now_ns;
 	t->state_ns = now_ns > t->since_ns ? now_ns - t->since_ns : 0;
 	t->age_ns = now_ns > t->began_ns ? now_ns - t->began_ns : 0;
 	t->past[w->now.tick % NOW_PAST] = share(t->cpu_ns.step, w->now.interval_ns);
 }
 
-static int add_row(struct watch *w, const struct live_seen *e, uint64_t now_ns)
+int watch_look(struct watch *w, const volatile struct live_seen *seen, uint32_t used,
+	       uint64_t now_ns)
 {
-	struct now_thread *t = watch_grow(w->born, &w->born_cap, w->nborn, sizeof(*t));
+	uint32_t slot;
 
-	if (!t)
-		return -ENOMEM;
-	w->born = t;
-	t += w->nborn++;
-	memset(t, 0, sizeof(*t));
-	t->tid = (pid_t)e->tid;
-	t->began_ns = e->start_ns;
-	t->new_row = true;
-	take_row(t, e);
-	finish_row(w, t, now_ns);
-	return 0;
-}
+	map_clear(w->gone);
+	for (slot = 1; slot <= used; slot++) {
+		const volatile struct live_seen *s = &seen[slot];
+		uint32_t tid = s->tid, row = w->row_of[slot];
+		struct now_thread *t = row ? &w->now.thread[row - 1] : NULL;
 
-/* Old rows before @tid have not come: their threads are gone. */
-static int skip_to(struct watch *w, pid_t tid)
-{
-	while (w->at < w->now.nthread && w->now.thread[w->at].tid < tid)
-		if (leaves(w, &w->now.thread[w->at++]))
-			return -ENOMEM;
-	return 0;
-}
-
-static int take_seen(struct watch *w, const struct live_seen *e, uint64_t now_ns)
-{
-	struct now_thread *old;
-	bool same = e->flags & SEEN_SAME;
-
-	if (skip_to(w, (pid_t)e->tid))
-		return -ENOMEM;
-	old = w->at < w->now.nthread ? &w->now.thread[w->at] : NULL;
-	if (!old || old->tid != (pid_t)e->tid)
-		return same ? 0 : add_row(w, e, now_ns);
-	w->at++;
-	if (!same && old->began_ns != e->start_ns)	/* the id is used again */
-		return leaves(w, old) ? -ENOMEM : add_row(w, e, now_ns);
-	if (same)
-		still_so(old, now_ns);
-	else
-		take_row(old, e);
-	old->new_row = false;
-	finish_row(w, old, now_ns);
-	if (w->kept != w->at - 1)
-		w->now.thread[w->kept] = *old;
-	w->kept++;
-	return 0;
-}
-
-static int merge_born(struct watch *w)
-{
-	struct now *n = &w->now;
-	size_t a = w->kept, b = w->nborn, to = a + b, cap = w->thread_cap;
-	struct now_thread *row = n->thread;
-
-	n->nthread = a;
-	if (!b)
-		return 0;
-	while (cap < to)
-		cap = cap ? cap * 2 : 64;
-	if (cap != w->thread_cap) {
-		row = realloc(n->thread, cap * sizeof(*row));
-		if (!row)
-			return -ENOMEM;
-		n->thread = row;
-		w->thread_cap = cap;
-	}
-	n->nthread = to;
-	while (b)
-		row[--to] = a && row[a - 1].tid > w->born[b - 1].tid ? row[--a] : w->born[--b];
-	w->nborn = 0;
-	return 0;
-}
-
-static int read_all(struct watch *w, int fd, uint64_t now_ns)
-{
-	char *b = malloc(LOOK_BYTES);
-	size_t have = 0, at, need;
-	struct live_seen e;
-	pid_t last = 0;
-	ssize_t n = 0;
-	int r = b ? 0 : -ENOMEM;
-
-	while (!r && (n = read(fd, b + have, LOOK_BYTES - have)) != 0) {
-		if (n < 0) {
-			r = errno == EINTR || errno == EAGAIN ? 0 : -errno;
+		if (t && (t->tid != (pid_t)tid || t->began_ns != s->start_ns)) {
+			if (leaves(w, row - 1))
+				return -ENOMEM;
+			t = NULL;
+		} else if (t) {
+			t->new_row = false;
+		}
+		if (!tid)
 			continue;
+		if (!t) {
+			struct live_seen e;
+
+			memcpy(&e, (const void *)s, sizeof(e));
+			if (e.tid != tid)
+				continue;	/* changes hands just now */
+			t = row_new(w, slot, &e);
 		}
-		have += (size_t)n;
-		for (at = 0; !r && have - at >= LIVE_SEEN_SAME_BYTES; at += need) {
-			memcpy(&e, b + at, LIVE_SEEN_SAME_BYTES);
-			need = e.flags & SEEN_SAME ? LIVE_SEEN_SAME_BYTES : sizeof(e);
-			if (have - at < need)
-				break;
-			memcpy(&e, b + at, need);
-			/* One in the middle of an exec has its old id: it is there the next time. */
-			if ((pid_t)e.tid > last)
-				r = take_seen(w, &e, now_ns);
-			if ((pid_t)e.tid > last)
-				last = (pid_t)e.tid;
-		}
-		memmove(b, b + at, have - at);
-		have -= at;
+		if (!t)
+			return -ENOMEM;
+		look_at(w, t, s, now_ns);
 	}
-	free(b);
-	return r;
+	return 0;
 }
 
-static int look(struct watch *w, uint64_t now_ns, struct err *err)
+int watch_threads(struct watch *w, uint64_t now_ns)
 {
-	int fd = live_watch_open(w->l, w->last_ns), r;
+	int r = begin_processes(w);
 
-	if (fd < 0)
-		return err_sys(err, -fd, "cannot look through the threads");
-	w->at = w->kept = w->nborn = w->ngone = 0;
-	r = read_all(w, fd, now_ns);
-	close(fd);
 	if (!r)
-		r = skip_to(w, INT32_MAX);
-	if (!r)
-		r = merge_born(w);
-	return r ? err_sys(err, -r, "cannot look through the threads") : 0;
-}
-
-int watch_threads(struct watch *w, uint64_t now_ns, struct err *err)
-{
-	if (begin_processes(w))
-		return err_sys(err, ENOMEM, "cannot keep the processes");
-	if (look(w, now_ns, err))
-		return -err->code;
-	return sum_processes(w) ? err_sys(err, ENOMEM, "cannot keep the processes") : 0;
+		r = watch_look(w, w->l->seen, live_seen_used(w->l), now_ns);
+	return r ? r : sum_processes(w);
 }

@@ -33,10 +33,9 @@ enum now_state {
 	NOW_RUNNING,	/* on a CPU */
 	NOW_RUNNABLE,	/* waits for a CPU */
 	NOW_BLOCKED,	/* waits for something else: .wait */
-	NOW_UNSEEN,	/* has not been on a CPU or off it since it was found */
 	NOW_STATES
 };
-/* "run", "queue", "wait", "?" */
+/* "run", "queue", "wait" */
 const char *now_state_name(enum now_state s);
 
 struct now_thread {
@@ -56,7 +55,7 @@ struct now_thread {
 	float past[NOW_PAST];		/* share of a CPU, 0..1 */
 	/* the watch's own */
 	uint64_t looked_ns;
-	uint32_t lock_at;
+	uint32_t slot, lock_at;
 	bool created, new_row;		/* began while traced; was not there the last time */
 };
 
