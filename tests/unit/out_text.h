@@ -52,4 +52,24 @@ __attribute__((unused)) static void assert_harmless(const struct buf *text)
 	}
 }
 
+/* TRACER_GOLDEN=update writes what should then be read with open eyes. */
+__attribute__((unused)) static void assert_golden(const char *path, const struct buf *text)
+{
+	struct buf want = BUF_INIT;
+	const char *mode = getenv("TRACER_GOLDEN");
+
+	if (mode && !strcmp(mode, "update")) {
+		FILE *f = fopen(path, "w");
+
+		assert_non_null(f);
+		assert_int_equal(fwrite(text->data, 1, text->len, f), text->len);
+		assert_int_equal(fclose(f), 0);
+	}
+	if (io_read_file(path, &want, 1 << 20))
+		fail_msg("%s: cannot be read (run from the top of the tree)", path);
+	if (want.len != text->len || memcmp(want.data, text->data, want.len) != 0)
+		fail_msg("%s differs from what is printed now:\n%s", path, text->data);
+	buf_release(&want);
+}
+
 #endif

@@ -35,26 +35,6 @@ static size_t lines_of(const struct buf *text, size_t *widest)
 	return n;
 }
 
-/* TRACER_GOLDEN=update writes what should then be read with open eyes. */
-static void compare(const char *path, const struct buf *text)
-{
-	struct buf want = BUF_INIT;
-	const char *mode = getenv("TRACER_GOLDEN");
-
-	if (mode && !strcmp(mode, "update")) {
-		FILE *f = fopen(path, "w");
-
-		assert_non_null(f);
-		assert_int_equal(fwrite(text->data, 1, text->len, f), text->len);
-		assert_int_equal(fclose(f), 0);
-	}
-	if (io_read_file(path, &want, 1 << 20))
-		fail_msg("%s: cannot be read (run from the top of the tree)", path);
-	if (want.len != text->len || memcmp(want.data, text->data, want.len) != 0)
-		fail_msg("%s differs from what is printed now:\n%s", path, text->data);
-	buf_release(&want);
-}
-
 static void the_tables_are_those_of_the_golden_files(void **state)
 {
 	static const unsigned int widths[] = { 80, 140 };
@@ -68,14 +48,14 @@ static void the_tables_are_those_of_the_golden_files(void **state)
 	for (i = 0; i < 2; i++) {
 		print(&s, widths[i], OUT_ROWS_DEFAULT, &text);
 		snprintf(path, sizeof(path), GOLDEN, widths[i], "");
-		compare(path, &text);
+		assert_golden(path, &text);
 		buf_release(&text);
 	}
 	out_text("table", &s, &(struct out_opts){ .width = 80, .charset = OUT_CHARSET_ASCII,
 						  .threads = true, .stacks = true,
 						  .sort = OUT_SORT_NAME }, &text);
 	snprintf(path, sizeof(path), GOLDEN, 80, "-all-ascii");
-	compare(path, &text);
+	assert_golden(path, &text);
 	for (i = 0; i < text.len; i++)
 		assert_in_range((unsigned char)text.data[i], '\n', '~');
 	buf_release(&text);

@@ -2,7 +2,7 @@
 /* Schema tracer.summary/1: docs/formats/summary-json.md. Names stay, others may join them. */
 #include <errno.h>
 
-#include "out/json.h"
+#include "out/jsonsum.h"
 #include "out/out.h"
 
 static void put_command(struct json *j, const struct summary *s)
@@ -51,22 +51,13 @@ static void put_exit(struct json *j, const struct summary *s)
 
 static void put_head(struct json *j, const struct summary *s)
 {
-	static const struct { unsigned int bit; const char *name; } rooms[] = {
-		{ SUM_SYSCALLS, "syscalls" }, { SUM_THREADS, "threads" }, { SUM_FUTEX, "futex" },
-		{ SUM_PIPES, "pipes" }, { SUM_SCHED, "sched" },
-	};
 	size_t i;
 
 	json_str(j, "schema", SUMMARY_SCHEMA);
 	json_str(j, "tracer", s->tracer_version);
 	put_command(j, s);
 	put_exit(j, s);
-	json_str(j, "mode", s->mode == SUM_EXACT ? "exact" : "wait");
-	json_array(j, "collected");
-	for (i = 0; i < sizeof(rooms) / sizeof(*rooms); i++)
-		if (s->collected & rooms[i].bit)
-			json_str(j, NULL, rooms[i].name);
-	json_end(j);
+	jsonsum_mode(j, s->mode, s->collected);
 	json_object(j, "ways");
 	for (i = 0; i < s->ncollector; i++)
 		json_str(j, s->collector[i].name, s->collector[i].way);
@@ -101,15 +92,6 @@ static void put_findings(struct json *j, const struct summary *s)
 		json_end(j);
 	}
 	json_end(j);
-}
-
-/* What wait mode does not see is null: 0 would be a claim. */
-static void put_exact(struct json *j, bool exact, const char *key, uint64_t v)
-{
-	if (exact)
-		json_u64(j, key, v);
-	else
-		json_null(j, key);
 }
 
 static void put_hist(struct json *j, const char *key, const struct hist *h)
@@ -171,8 +153,8 @@ static void put_thread(struct json *j, const struct summary *s, const struct sum
 	json_end(j);
 	if (all->routines_asked)
 		json_str(j, "routine", r ? r->symbol : NULL);
-	put_exact(j, exact, "calls", t->calls);
-	put_exact(j, exact, "futex_calls", t->futex_calls);
+	jsonsum_exact(j, exact, "calls", t->calls);
+	jsonsum_exact(j, exact, "futex_calls", t->futex_calls);
 	json_u64(j, "futex_wait_ns", t->futex_wait_ns);
 	json_u64(j, "oncpu_ns", t->oncpu_ns);
 	json_u64(j, "runnable_ns", t->runnable_ns);
@@ -335,12 +317,12 @@ static void put_lock(struct json *j, const struct sum_lock *l, bool exact)
 	json_u64(j, "blocked", l->blocked);
 	json_u64(j, "pending", l->pending);
 	json_u64(j, "pending_ns", l->pending_ns);
-	put_exact(j, exact, "timeouts", l->timeouts);
-	put_exact(j, exact, "eagain", l->eagain);
-	put_exact(j, exact, "wakes", l->wakes);
-	put_exact(j, exact, "woken", l->woken);
-	put_exact(j, exact, "wasted_wakes", l->wasted_wakes);
-	put_exact(j, exact, "requeued", l->requeued);
+	jsonsum_exact(j, exact, "timeouts", l->timeouts);
+	jsonsum_exact(j, exact, "eagain", l->eagain);
+	jsonsum_exact(j, exact, "wakes", l->wakes);
+	jsonsum_exact(j, exact, "woken", l->woken);
+	jsonsum_exact(j, exact, "wasted_wakes", l->wasted_wakes);
+	jsonsum_exact(j, exact, "requeued", l->requeued);
 	if (l->holder)
 		json_i64(j, "holder", l->holder);
 	else
@@ -358,13 +340,13 @@ static void put_futex(struct json *j, const struct summary *s)
 	size_t i;
 
 	json_object(j, "futex");
-	put_exact(j, exact, "calls", f->calls);
+	jsonsum_exact(j, exact, "calls", f->calls);
 	json_u64(j, "waits", f->waits);
-	put_exact(j, exact, "wakes", f->wakes);
-	put_exact(j, exact, "wasted_wakes", f->wasted_wakes);
-	put_exact(j, exact, "eagain", f->eagain);
-	put_exact(j, exact, "timeouts", f->timeouts);
-	put_exact(j, exact, "requeued", f->requeued);
+	jsonsum_exact(j, exact, "wakes", f->wakes);
+	jsonsum_exact(j, exact, "wasted_wakes", f->wasted_wakes);
+	jsonsum_exact(j, exact, "eagain", f->eagain);
+	jsonsum_exact(j, exact, "timeouts", f->timeouts);
+	jsonsum_exact(j, exact, "requeued", f->requeued);
 	json_u64(j, "addresses", f->addresses);
 	json_array(j, "ops");
 	for (i = 0; i < f->nop; i++) {
@@ -393,12 +375,12 @@ static void put_ends(struct json *j, const char *tids, const char *ends,
 		json_i64(j, "tid", e[i].tid);
 		json_i64(j, "tgid", e[i].tgid);
 		json_str(j, "comm", e[i].comm);
-		put_exact(j, exact, "chunks", e[i].chunks);
-		put_exact(j, exact, "bytes", e[i].bytes);
+		jsonsum_exact(j, exact, "chunks", e[i].chunks);
+		jsonsum_exact(j, exact, "bytes", e[i].bytes);
 		json_u64(j, "blocked_ns", e[i].blocked_ns);
 		json_u64(j, "blocked", e[i].blocked);
-		put_exact(j, exact, "eagain", e[i].eagain);
-		put_exact(j, exact, "futex_calls", e[i].futex_calls);
+		jsonsum_exact(j, exact, "eagain", e[i].eagain);
+		jsonsum_exact(j, exact, "futex_calls", e[i].futex_calls);
 		put_exact_hist(j, exact, "chunk_bytes", &e[i].chunk_bytes);
 		json_end(j);
 	}
@@ -410,14 +392,14 @@ static void put_pipe(struct json *j, const struct sum_pipe *p, bool exact)
 	json_object(j, NULL);
 	json_str(j, "kind", sum_pipe_kind_name(p->kind));
 	json_u64(j, "inode", p->inode);
-	put_exact(j, exact, "chunks_written", p->chunks_written);
-	put_exact(j, exact, "chunks_read", p->chunks_read);
-	put_exact(j, exact, "bytes", p->bytes);
-	put_exact(j, exact, "bytes_read", p->bytes_read);
+	jsonsum_exact(j, exact, "chunks_written", p->chunks_written);
+	jsonsum_exact(j, exact, "chunks_read", p->chunks_read);
+	jsonsum_exact(j, exact, "bytes", p->bytes);
+	jsonsum_exact(j, exact, "bytes_read", p->bytes_read);
 	put_exact_hist(j, exact, "chunk_bytes", &p->chunk_bytes);
 	json_u64(j, "writer_blocked_ns", p->writer_blocked_ns);
 	json_u64(j, "reader_blocked_ns", p->reader_blocked_ns);
-	put_exact(j, exact, "futex_calls", p->futex_calls);
+	jsonsum_exact(j, exact, "futex_calls", p->futex_calls);
 	if (exact)
 		json_real(j, "futex_per_chunk", p->futex_per_chunk);
 	else
@@ -437,7 +419,7 @@ static void put_syscall(struct json *j, const struct sum_syscall *c, bool exact)
 	json_str(j, "name", c->name);
 	json_i64(j, "nr", c->nr);
 	json_u64(j, "calls", c->calls);
-	put_exact(j, exact, "errors", c->errors);
+	jsonsum_exact(j, exact, "errors", c->errors);
 	if (exact) {
 		json_object(j, "by_errno");
 		for (i = 0; i < c->nby_errno; i++)
@@ -447,7 +429,7 @@ static void put_syscall(struct json *j, const struct sum_syscall *c, bool exact)
 		json_null(j, "by_errno");
 	}
 	json_u64(j, "total_ns", c->wall.sum);
-	put_exact(j, exact, "cpu_ns", c->cpu_ns);
+	jsonsum_exact(j, exact, "cpu_ns", c->cpu_ns);
 	json_u64(j, "mean_ns", hist_mean(&c->wall));
 	json_u64(j, "p50_ns", hist_quantile(&c->wall, 0.5));
 	json_u64(j, "p99_ns", hist_quantile(&c->wall, 0.99));
@@ -486,45 +468,6 @@ static void put_sched(struct json *j, const struct summary *s)
 }
 
 /* Unmeasured costs are null: 0 would be a claim. */
-static void put_overhead(struct json *j, const struct summary *s)
-{
-	const struct sum_overhead *o = &s->overhead;
-	const bool routines = s->threads.routines_asked;
-	const struct { const char *name; int64_t ns; bool off; } rows[] = {
-		{ "bare_call_ns", o->bare_call_ns, false },
-		{ "ns_per_syscall", o->ns_per_syscall, false },
-		{ "ns_per_futex", o->ns_per_futex, false },
-		{ "ns_per_pipe_chunk", o->ns_per_pipe_chunk, false },
-		{ "ns_per_start_routine", o->ns_per_start_routine, !routines },
-		{ "ns_in_routine_stage", (int64_t)o->ns_in_routine_stage, !routines },
-	};
-	size_t i;
-
-	json_object(j, "overhead");
-	json_bool(j, "measured", o->measured);
-	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		if (o->measured && !rows[i].off)
-			json_i64(j, rows[i].name, rows[i].ns);
-		else
-			json_null(j, rows[i].name);
-	}
-	json_u64(j, "consumer_cpu_ns", o->consumer_cpu_ns);
-	json_end(j);
-}
-
-static void put_loss(struct json *j, const struct sum_loss *l)
-{
-	json_object(j, "loss");
-	json_u64(j, "ring_full", l->ring_full);
-	json_u64(j, "map_full", l->map_full);
-	json_u64(j, "recursion", l->recursion);
-	json_u64(j, "unpaired", l->unpaired);
-	json_u64(j, "stacks", l->stacks);
-	json_u64(j, "unknown", l->unknown);
-	json_u64(j, "total", l->total);
-	json_end(j);
-}
-
 static int json_summary(const struct summary *s, const struct out_opts *opts,
 			struct out_stream *o, struct err *err)
 {
@@ -552,8 +495,8 @@ static int json_summary(const struct summary *s, const struct out_opts *opts,
 		put_syscall(&j, &s->syscall[i], exact);
 	json_end(&j);
 	put_sched(&j, s);
-	put_overhead(&j, s);
-	put_loss(&j, &s->loss);
+	jsonsum_overhead(&j, &s->overhead, s->threads.routines_asked);
+	jsonsum_loss(&j, &s->loss);
 	json_end(&j);
 	return json_finish(&j) ? err_sys(err, ENOMEM, "cannot print the summary") : 0;
 }

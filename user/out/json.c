@@ -15,6 +15,12 @@ void json_init(struct json *j, struct out_stream *o)
 	j->out = o;
 }
 
+void json_init_line(struct json *j, struct out_stream *o)
+{
+	json_init(j, o);
+	j->one_line = true;
+}
+
 static void newline(struct json *j, unsigned int depth)
 {
 	unsigned int i;
@@ -27,7 +33,7 @@ static void newline(struct json *j, unsigned int depth)
 /* Whether what is inside the level that is open starts lines. */
 static bool has_lines(const struct json *j)
 {
-	return j->depth <= (j->level[j->depth - 1].close == ']' ? JSON_ELEMENT_LINES
+	return !j->one_line && j->depth <= (j->level[j->depth - 1].close == ']' ? JSON_ELEMENT_LINES
 								 : JSON_MEMBER_LINES);
 }
 

@@ -22,12 +22,15 @@
 struct json {
 	struct out_stream *out;
 	struct buf buf;
+	bool one_line;
 	unsigned int depth;
 	struct { char close; bool any; } level[JSON_DEPTH];
 };
 
 /* @o is borrowed. The document is one value: begin with json_object(j, NULL). */
 void json_init(struct json *j, struct out_stream *o);
+/* The same, and the document is one line: for several of them in a stream. */
+void json_init_line(struct json *j, struct out_stream *o);
 /* Ends the document with a newline and frees; -ENOMEM when memory ran out on the way. */
 int json_finish(struct json *j);
 

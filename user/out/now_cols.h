@@ -11,7 +11,7 @@
 #include "out/now.h"
 #include "out/out.h"
 
-/* In the order in which they stand on the screen; as enum top_tab. */
+/* In the order in which they stand on the screen; as enum top_tab of cmd/top_opts.h. */
 enum now_tab { NOW_THREADS, NOW_LOCKS, NOW_PIPES, NOW_CALLS, NOW_PROCESSES, NOW_TABS };
 
 /* How figures are shown. */
@@ -23,14 +23,20 @@ struct now_view {
 
 struct now_col {
 	const char *head;	/* as it stands over the column and as --sort takes it: "CPU%" */
+	/*
+	 * The same for totals, where .head would not be true of them: "CPU". "": says
+	 * nothing of totals, and is not shown there; NULL: .head is true of both.
+	 */
+	const char *head_totals;
 	const char *help;	/* a phrase for the help and the manual */
 	unsigned int width;	/* columns of the screen, at least; a left one may get more */
-	unsigned int rank;	/* where there is no room for all, the highest rank goes first; 0 never */
+	unsigned int width_totals;	/* the same for totals; 0: .width */
+	unsigned int rank;	/* where there is no room, the highest rank goes first; 0 never */
 	bool left;		/* text, aligned left */
 	bool exact;		/* says nothing in wait mode, and is not shown there */
 	/* Appends the cell, escaped for a terminal, not padded; nothing for what is not known. */
 	void (*put)(struct buf *b, const struct now_view *v, const void *row);
-	/* < 0: @a stands before @b, as people want it first: numbers falling, text rising. */
+	/* < 0: @a stands before @b, as people want it: figures falling, ids and text rising. */
 	int (*order)(const struct now_view *v, const void *a, const void *b);
 };
 
@@ -47,12 +53,18 @@ struct now_tab_desc {
 	const float *(*past)(const void *row);
 	/* The row's text for filter and search: name, ids, symbol; unescaped. */
 	void (*text)(struct buf *b, const void *row);
+	const char *none;	/* what an empty table says: "nothing waited for a lock" */
 };
 
 extern const struct now_tab_desc now_tabs[NOW_TABS];
 
-/* The tab's column of that heading, in any case; its number of columns: there is none. */
+/* The column of that heading (of either), in any case; the tab's .ncol: there is none. */
 size_t now_col_find(const struct now_tab_desc *tab, const char *head);
+/* Whether the column has something to say: of this mode, and of totals or the interval. */
+bool now_col_shown(const struct now_view *v, const struct now_col *col);
+/* What stands over it, and the least width, in this view. */
+const char *now_col_head(const struct now_view *v, const struct now_col *col);
+unsigned int now_col_width(const struct now_view *v, const struct now_col *col);
 
 /*
  * Sorts the first @want of @n row pointers to the front, by column @col and then

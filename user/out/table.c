@@ -58,7 +58,10 @@ static void add_row(const struct view *v, const struct table *t, const void *row
 	unsigned int c;
 
 	for (c = 0; c < t->ncol; c++) {
-		format_cell(v, &t->col[c], row, &cells->text);
+		if (t->cell)
+			t->cell(t, c, row, &cells->text);
+		else
+			format_cell(v, &t->col[c], row, &cells->text);
 		cells->end[cells->n++] = cells->text.len;
 	}
 }
@@ -83,15 +86,23 @@ static unsigned int total_width(const struct table *t, const struct layout *l)
 	return sum;
 }
 
-/* Takes what is too much from the columns that may shrink, the widest first. */
-static void shrink(const struct table *t, struct layout *l, unsigned int want)
+/* No text says anything in fewer columns. */
+#define TABLE_LEAST 4
+
+/*
+ * Takes what is too much from the columns that may shrink, the widest first; @most:
+ * also what is below their .min.
+ */
+static void shrink(const struct table *t, struct layout *l, unsigned int want, bool most)
 {
 	unsigned int c, widest;
 
 	while (total_width(t, l) > want) {
 		widest = t->ncol;
 		for (c = 0; c < t->ncol; c++) {
-			if (!(l->shown & 1u << c) || !t->col[c].min || l->width[c] <= t->col[c].min)
+			unsigned int least = most ? TABLE_LEAST : t->col[c].min;
+
+			if (!(l->shown & 1u << c) || !t->col[c].min || l->width[c] <= least)
 				continue;
 			if (widest == t->ncol || l->width[c] > l->width[widest])
 				widest = c;
@@ -121,16 +132,17 @@ static void lay_out(const struct view *v, const struct table *t, const struct ce
 			w = cw > w ? cw : w;
 			empty = empty && !len;
 		}
+		w = t->col[c].wide > w ? t->col[c].wide : w;
 		if (t->col[c].max && w > t->col[c].max)
 			w = t->col[c].max;
 		l->width[c] = (unsigned int)w;
-		if (!empty || !t->col[c].drop)
+		if (!empty || !t->col[c].drop || t->col[c].wide)
 			l->shown |= 1u << c;
 	}
 	natural = *l;
 	for (;;) {
 		memcpy(l->width, natural.width, sizeof(l->width));
-		shrink(t, l, v->width);
+		shrink(t, l, v->width, false);
 		if (total_width(t, l) <= v->width)
 			return;
 		worst = t->ncol;
@@ -138,8 +150,10 @@ static void lay_out(const struct view *v, const struct table *t, const struct ce
 			if ((l->shown & 1u << c) && t->col[c].drop &&
 			    (worst == t->ncol || t->col[c].drop > t->col[worst].drop))
 				worst = c;
-		if (worst == t->ncol)
+		if (worst == t->ncol) {
+			shrink(t, l, v->width, true);
 			return;
+		}
 		l->shown &= ~(1u << worst);
 	}
 }
@@ -226,11 +240,12 @@ static void print_rule(struct view *v, const struct table *t, const struct layou
 	out_putc(v->out, '\n');
 }
 
-static void print_more(struct view *v, size_t more)
+static void print_more(struct view *v, const struct table *t, size_t more)
 {
 	view_style(v, VIEW_DIM);
 	out_pad(v->out, ' ', TABLE_INDENT);
-	out_printf(v->out, "%s %zu more (-n 0 shows all)", v->g->dots, more);
+	out_printf(v->out, "%s %zu more (%s shows all)", v->g->dots, more,
+		   t->all ? t->all : "-n 0");
 	view_style(v, VIEW_PLAIN);
 	out_putc(v->out, '\n');
 }
@@ -285,7 +300,7 @@ unsigned int table_print(struct view *v, const struct table *t)
 		print_below(v, t, i, l.shown);
 	}
 	if (rows < t->nrow || t->nmore)
-		print_more(v, t->nrow - rows + t->nmore);
+		print_more(v, t, t->nrow - rows + t->nmore);
 	if (t->total) {
 		print_rule(v, t, &l);
 		print_row(v, t, &l, &cells, rows * t->ncol);

@@ -8,8 +8,9 @@
 /*
  * Tables are const arrays of columns. Widths come from the cells; when the
  * whole is wider than the terminal, columns with room between .min and their
- * width shrink, and then columns are left out, highest .drop first. One that
- * may be left out and has nothing in any row is.
+ * width shrink, then columns are left out, highest .drop first, and at last
+ * those that may shrink do so below .min. One that may be left out and has
+ * nothing in any row is.
  */
 enum table_align { TABLE_RIGHT, TABLE_LEFT };
 
@@ -28,6 +29,7 @@ struct table_col {
 	enum view_style style;
 	unsigned char min;	/* columns it may be shrunk to; 0: never shrunk */
 	unsigned char max;	/* most columns; 0: no limit */
+	unsigned char wide;	/* least columns, and an empty one stays: tables that come again */
 	unsigned char drop;	/* 0: never left out */
 	bool blank_zero;	/* 0 prints as nothing */
 	uint64_t (*num)(const struct view *v, const void *row);
@@ -43,6 +45,10 @@ struct table {
 	const void *const *row;		/* .nrow pointers */
 	size_t nrow;
 	size_t nmore;			/* further rows that are not among them */
+	const char *all;		/* the option that shows them; NULL: "-n 0" */
+	/* Writes the cells in place of the columns' own functions; escaped. NULL: they do. */
+	void (*cell)(const struct table *t, unsigned int col, const void *row, struct buf *cell);
+	const void *ctx;		/* for .cell */
 	const void *total;		/* a last row below a line, NULL: none */
 	/* Lines below the first .ndetail rows (0: all); @shown: a bit per column kept. */
 	void (*detail)(struct view *v, const void *row, unsigned int shown);
