@@ -33,6 +33,7 @@ enum now_state {
 	NOW_RUNNING,	/* on a CPU */
 	NOW_RUNNABLE,	/* waits for a CPU */
 	NOW_BLOCKED,	/* waits for something else: .wait */
+	NOW_UNSEEN,
 	NOW_STATES
 };
 /* "run", "queue", "wait" */
