@@ -36,6 +36,7 @@ perf       linux-perf   long
 bpftrace   bpftrace     long
 syscount-bpfcc bpfcc-tools long
 man        man-db       long
+htop       htop         long
 '
 
 tmp=$(mktemp -d) || exit 2

@@ -24,6 +24,7 @@ from subprocess import DEVNULL, PIPE
 from bench_figures import (Line, Skip, Spread, added, added_share, aim, figure, have, noise,
                            over_lines, ratio, rotated, table_of, takes_part)
 from bench_run import FLOOR, Bench, Target
+from bench_top import top_lines
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ROWS = []
@@ -290,6 +291,11 @@ def memory(b):
     got = [memory_once(b, "exact") for _ in range(b.rounds(3))]
     return [Line("exact", "anonymous memory", Spread([g["anon"] for g in got]), "MB", 8),
             Line("exact", "BPF maps", Spread([g["maps"] for g in got]), "MB", 4)]
+
+
+@row("top", "a screen anew each second: CPU of a refresh; 5 ms are 0.5 % of a core")
+def top(b):
+    return top_lines(b)
 
 
 # ---- printing -------------------------------------------------------------
