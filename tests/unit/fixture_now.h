@@ -148,7 +148,7 @@ __attribute__((unused)) static void fixture_now_calls(struct fixture_now *f)
 
 	f->call[0] = (struct now_call){
 		.name = "futex", .nr = 202, .calls = { 81322, 8001 }, .errors = { 242, 3 },
-		.wall_ns = { 1406 * MS, 5600 * MS }, .blocked = { 50322, 4003 },
+		.wall_ns = { 1406 * MS, 5600 * MS }, .blocked = { 50322, 4003 }, .inside = 2,
 		.blocked_ns = { 1390 * MS, 5200 * MS }, .p50_ns = 15500, .p99_ns = 166000,
 		.max_ns = 208000,
 	};
@@ -158,7 +158,7 @@ __attribute__((unused)) static void fixture_now_calls(struct fixture_now *f)
 		.blocked = { 3, 1 }, .blocked_ns = { 3 * SEC, SEC }, .p50_ns = SEC, .p99_ns = SEC,
 		.max_ns = SEC,
 	};
-	f->call[2] = (struct now_call){ .name = "page fault/other", .nr = -1, .calls = { 7, 0 } };
+	f->call[2] = (struct now_call){ .name = "page fault/other", .nr = -1, .blocked = { 7, 0 } };
 	fixture_past(f->call[0].past, tick, 2.8f, 1.4f, 0);
 }
 

@@ -107,6 +107,43 @@ static void the_contract_is_kept(void **state)
 	buf_release(&text);
 }
 
+static bool page_has(const struct buf *page, const char *name, size_t len)
+{
+	char quoted[64];
+
+	snprintf(quoted, sizeof(quoted), "`%.*s`", (int)len, name);
+	if (strstr(page->data, quoted))
+		return true;
+	snprintf(quoted, sizeof(quoted), "\"%.*s\"", (int)len, name);
+	return strstr(page->data, quoted) != NULL;
+}
+
+/* Each member is on the format's page, or on that of the summary, whose parts it shares. */
+static void the_page_names_all(void **state)
+{
+	struct buf text, page = BUF_INIT;
+	struct fixture_now f;
+	const char *p, *from;
+	size_t n = 0;
+
+	(void)state;
+	if (io_read_file("docs/formats/top-json.md", &page, 1 << 20) ||
+	    io_read_file("docs/formats/summary-json.md", &page, 1 << 20))
+		fail_msg("docs/formats cannot be read (run from the top of the tree)");
+	fixture_now(&f, SUM_EXACT);
+	print(&f.now, 0, &text);
+	for (p = text.data; (p = strstr(p, "\": ")); p++) {
+		for (from = p; from[-1] != '"'; from--)
+			continue;
+		if (!page_has(&page, from, (size_t)(p - from)))
+			fail_msg("%.*s is not on the page", (int)(p - from), from);
+		n++;
+	}
+	assert_true(n > 100);
+	buf_release(&page);
+	buf_release(&text);
+}
+
 static void wait_mode_claims_nothing_it_does_not_see(void **state)
 {
 	static const char *const unknown[] = {
@@ -155,6 +192,7 @@ int main(void)
 		cmocka_unit_test(any_moment_is_json_on_a_line),
 		cmocka_unit_test(many_rows_are_one_line),
 		cmocka_unit_test(the_contract_is_kept),
+		cmocka_unit_test(the_page_names_all),
 		cmocka_unit_test(wait_mode_claims_nothing_it_does_not_see),
 		cmocka_unit_test(the_first_rows_of_each_table_are_kept),
 	};

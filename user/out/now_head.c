@@ -119,7 +119,7 @@ static void add_share(struct head *h, const char *what, struct now_count c, unsi
 
 static void add_states(struct head *h)
 {
-	static const unsigned int ranks[NOW_STATES] = { 2, 2, 2, 6 };
+	static const unsigned int ranks[NOW_STATES] = { 2, 2, 2, 4 };
 	const struct now *n = h->v->now;
 	uint64_t threads[NOW_STATES] = { 0 };
 	bool first = true;
@@ -138,6 +138,17 @@ static void add_states(struct head *h)
 	}
 }
 
+/* Those of which all threads have ended stand in the table once more. */
+static uint64_t live_processes(const struct now *n)
+{
+	uint64_t live = 0;
+	size_t i;
+
+	for (i = 0; i < n->nprocess; i++)
+		live += n->process[i].threads > 0;
+	return live;
+}
+
 static void fill_line1(struct head *h)
 {
 	const struct now *n = h->v->now;
@@ -145,7 +156,7 @@ static void fill_line1(struct head *h)
 	add_things(h, n->nthread, "thread", "threads");
 	end_phrase(h, 0, JOIN_ITEM);
 	buf_adds(&h->text, "of ");
-	add_things(h, n->nprocess, "process", "processes");
+	add_things(h, live_processes(n), "process", "processes");
 	end_phrase(h, 3, JOIN_WORD);
 	add_states(h);
 	add_share(h, "CPU", n->cpu_ns, 1);
@@ -272,14 +283,14 @@ static void fill_line2(struct head *h)
 	add_loss(h);
 	add_own(h);
 	add_costs(h);
+	if (n->forgotten) {
+		add_things(h, n->forgotten, "row dropped", "rows dropped");
+		end_phrase(h, 9, JOIN_ITEM);
+	}
 	if (n->refresh_cpu_ns) {
 		buf_adds(&h->text, "refresh ");
 		add_ns(h, n->refresh_cpu_ns);
 		end_phrase(h, 10, JOIN_ITEM);
-	}
-	if (n->forgotten) {
-		add_things(h, n->forgotten, "row dropped", "rows dropped");
-		end_phrase(h, 9, JOIN_ITEM);
 	}
 }
 

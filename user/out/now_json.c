@@ -142,6 +142,7 @@ static void put_call(struct json *j, const void *row, bool exact)
 	put_count(j, true, "wall_ns", c->wall_ns);
 	put_count(j, true, "blocked", c->blocked);
 	put_count(j, true, "blocked_ns", c->blocked_ns);
+	json_u64(j, "inside", c->inside);
 	put_known(j, "p50_ns", c->p50_ns);
 	put_known(j, "p99_ns", c->p99_ns);
 	put_known(j, "max_ns", c->max_ns);

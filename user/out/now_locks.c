@@ -78,7 +78,7 @@ const struct now_col now_lock_cols[NOW_COLS_LOCKS] = {
 	  NOW_BY(lock, waiting) },
 	[NOW_SORT_LOCKS] =
 	{ .head = "WAIT%", .head_totals = "WAITED",
-	  .help = "time in waits that came back; 200 are two threads, all the time",
+	  .help = "time that threads waited for it; 200 are two threads, all the time",
 	  .width = NOW_WIDTH_SHARE, .width_totals = NOW_WIDTH_NS, NOW_BY(lock, wait) },
 	{ .head = "WAITS/s", .head_totals = "WAITS", .help = "waits", .width = 7,
 	  .width_totals = NOW_WIDTH_COUNT, .rank = 1, NOW_BY(lock, waits) },

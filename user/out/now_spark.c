@@ -4,7 +4,7 @@
 static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const marks[] = { " ", ".", ":", "-", "=", "+", "*", "#" };
 
-/* 0 for nothing alone, and for what is no number. */
+/* As many parts of @most as it reaches into: 0 for nothing alone, and for what is no number. */
 static unsigned int level_of(float x, float scale, unsigned int most)
 {
 	float level;
@@ -14,7 +14,7 @@ static unsigned int level_of(float x, float scale, unsigned int most)
 	level = x / scale * (float)most;
 	if (!(level < (float)most))
 		return most;
-	return (unsigned int)level + 1;
+	return (unsigned int)level + ((float)(unsigned int)level < level);
 }
 
 /* The interval that was @ago before the last one; 0 before there was one. */

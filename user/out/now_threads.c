@@ -35,12 +35,20 @@ static const char *wait_of(const struct now_thread *t)
 	return t->state == NOW_BLOCKED ? t->wait : NULL;
 }
 
-static const struct now_lock *find_lock(const struct now *n, uint64_t addr, uint32_t space)
+static bool waits_for(const struct now_thread *t, const struct now_lock *l)
+{
+	return l->addr == t->lock_addr && l->space == t->space;
+}
+
+/* Mostly it is where the watch found it. */
+static const struct now_lock *lock_of(const struct now *n, const struct now_thread *t)
 {
 	size_t i;
 
+	if (t->lock_at < n->nlock && waits_for(t, &n->lock[t->lock_at]))
+		return &n->lock[t->lock_at];
 	for (i = 0; i < n->nlock; i++)
-		if (n->lock[i].addr == addr && n->lock[i].space == space)
+		if (waits_for(t, &n->lock[i]))
 			return &n->lock[i];
 	return NULL;
 }
@@ -57,7 +65,7 @@ static void thread_put_wait(struct buf *b, const struct now_view *v, const void 
 	if (!t->lock_addr)
 		return;
 	buf_addc(b, ' ');
-	l = find_lock(v->now, t->lock_addr, t->space);
+	l = lock_of(v->now, t);
 	if (l && l->symbol)
 		now_put_name(b, v, l->symbol);
 	else
@@ -106,7 +114,7 @@ const struct now_col now_thread_cols[NOW_COLS_THREADS] = {
 	  .width = 5, .left = true, NOW_BY(thread, state) },
 	{ .head = "FOR", .help = "how long it has been in that state", .width = NOW_WIDTH_NS,
 	  .rank = 3, NOW_BY(thread, state_ns) },
-	{ .head = "WAIT", .help = "the system call, and the lock, that it waits in", .width = 12,
+	{ .head = "WAIT", .help = "the system call, and the lock, that it waits in", .width = 15,
 	  .rank = 1, .left = true, NOW_BY(thread, wait) },
 };
 

@@ -12,12 +12,12 @@
 #define NOW_COLS_THREADS 14
 #define NOW_COLS_LOCKS 15
 #define NOW_COLS_PIPES 8
-#define NOW_COLS_CALLS 10
+#define NOW_COLS_CALLS 11
 #define NOW_COLS_PROCESSES 16
 
 /* The column that each is sorted by at first. */
 enum {
-	NOW_SORT_THREADS = 3, NOW_SORT_LOCKS = 4, NOW_SORT_PIPES = 1, NOW_SORT_CALLS = 3,
+	NOW_SORT_THREADS = 3, NOW_SORT_LOCKS = 4, NOW_SORT_PIPES = 1, NOW_SORT_CALLS = 4,
 	NOW_SORT_PROCESSES = 6,
 };
 
