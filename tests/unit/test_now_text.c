@@ -244,6 +244,33 @@ static void the_title_tells_what_the_figures_are(void **state)
 	buf_release(&text);
 }
 
+/* Rows in an order that nothing explains would be a riddle. */
+static void what_it_is_sorted_by_is_shown(void **state)
+{
+	struct fixture_now f;
+	enum now_tab tab;
+	size_t c;
+
+	(void)state;
+	fixture_now(&f, SUM_EXACT);
+	for (tab = 0; tab < NOW_TABS; tab++) {
+		for (c = 0; c < now_tabs[tab].ncol; c++) {
+			struct now_text_opts opts = opts_of(tab, 60);
+			struct buf text;
+			char head[32];
+
+			opts.sort = c;
+			print(&f.now, &opts, &text);
+			check_lines(&text, 60);
+			/* Once in the title, and once over the column. */
+			snprintf(head, sizeof(head), " %s", now_tabs[tab].col[c].head);
+			if (!strstr(strchr(text.data, '\n'), head))
+				fail_msg("no %s in:\n%s", head, text.data);
+			buf_release(&text);
+		}
+	}
+}
+
 static void an_empty_tab_says_so(void **state)
 {
 	static const char *const words[NOW_TABS] = {
@@ -300,6 +327,7 @@ int main(void)
 		cmocka_unit_test(colour_is_for_those_who_want_it),
 		cmocka_unit_test(rows_are_limited_and_the_rest_is_counted),
 		cmocka_unit_test(the_title_tells_what_the_figures_are),
+		cmocka_unit_test(what_it_is_sorted_by_is_shown),
 		cmocka_unit_test(an_empty_tab_says_so),
 		cmocka_unit_test(columns_stay_from_block_to_block),
 	};

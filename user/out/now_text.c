@@ -56,7 +56,8 @@ static void choose_columns(struct text *x)
 			.head = now_col_head(&x->view, c), .style = style,
 			.align = c->left ? TABLE_LEFT : TABLE_RIGHT,
 			.min = c->left ? width : 0, .max = c->left ? TEXT_LEFT_MOST : 0,
-			.wide = width, .drop = (unsigned char)c->rank,
+			/* What it is sorted by is always to be seen. */
+			.wide = width, .drop = i == x->sort ? 0 : (unsigned char)c->rank,
 		};
 	}
 }
