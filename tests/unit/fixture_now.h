@@ -67,7 +67,7 @@ __attribute__((unused)) static void fixture_now_threads(struct fixture_now *f)
 		.blocked_ns = { 700 * SEC, 2 * SEC }, .switches = { 12, 0 },
 	};
 	f->thread[4] = (struct now_thread){
-		.tid = 4214, .tgid = 4210, .comm = "idle", .state = NOW_UNSEEN,
+		.tid = 4214, .tgid = 4210, .comm = "idle", .state = NOW_BLOCKED,
 		.state_ns = 754 * SEC, .age_ns = 754 * SEC,
 	};
 	f->thread[5] = (struct now_thread){

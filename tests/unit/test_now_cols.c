@@ -68,7 +68,7 @@ static void threads_say_where_their_time_goes(void **state)
 	      "futex queue_lock",
 	      "4213|4210|worker-3|15.5|45.0|0|0|1|0|2.00 s|      █▂|queue|41.0 ms|",
 	      "4300|4300|pack|0.01|0|0|100|0|0|1d01h|        |wait|3.00 s|read",
-	      "4214|4210|idle|0|0|0|0|0|0|754 s|        |?|754 s|",
+	      "4214|4210|idle|0|0|0|0|0|0|754 s|        |wait|754 s|",
 	      "4215|4210|stat|0|0|100|100|0|0|754 s|        |wait|61.0 s|futex 0x7f3a6c000ba0");
 	CHECK(&f.now, NOW_THREADS, true, true,
 	      "TID|PID|COMMAND|CPU|RUNQ|LOCK|BLOCK|SWITCHES|CALLS|AGE|PAST|STATE|FOR|WAIT",
@@ -78,7 +78,7 @@ static void threads_say_where_their_time_goes(void **state)
 	      "futex queue_lock",
 	      "4213|4210|worker-3|310 ms|900 ms|0|0|1|0|2.00 s|      #:|queue|41.0 ms|",
 	      "4300|4300|pack|5.00 ms|0|0|700 s|12|0|1d01h|        |wait|3.00 s|read",
-	      "4214|4210|idle|0|0|0|0|0|0|754 s|        |?|754 s|",
+	      "4214|4210|idle|0|0|0|0|0|0|754 s|        |wait|754 s|",
 	      "4215|4210|stat|0|0|700 s|700 s|0|0|754 s|        |wait|61.0 s|"
 	      "futex 0x7f3a6c000ba0");
 	f.now.mode = SUM_WAIT;
@@ -358,7 +358,7 @@ static void figures_fall_and_ids_and_text_rise(void **state)
 		{ NOW_THREADS, "CALLS/s", "0 1 2 4 5 3", NULL },
 		{ NOW_THREADS, "AGE", "3 0 1 4 5 2", NULL },
 		{ NOW_THREADS, "PAST", "0 2 1 4 5 3", NULL },
-		{ NOW_THREADS, "STATE", "0 2 1 5 3 4", NULL },
+		{ NOW_THREADS, "STATE", "0 2 1 4 5 3", NULL },
 		{ NOW_THREADS, "FOR", "4 5 3 2 0 1", NULL },
 		/* Futexes by address, then read, then those that do not wait, the longest first. */
 		{ NOW_THREADS, "WAIT", "1 5 3 4 2 0", NULL },

@@ -34,22 +34,22 @@ static void nothing_lost_is_said(void **state)
 	(void)state;
 	fixture_now(&f, SUM_EXACT);
 	check(&v, 400,
-	      "6 threads of 2 processes · run 1 queue 1 wait 3 unseen 1 · CPU 124 % of 400 % · "
+	      "6 threads of 2 processes · run 1 queue 1 wait 4 · CPU 124 % of 400 % · "
 	      "RUNQ 48.5 % · 2201 switches/s · 6 migrations/s · 1 born/s, 0 ended/s · traced 754 s",
 	      "lost 0 events · own 0.43 % of a CPU · a call +112 ns · a futex +90 ns (exact mode)"
 	      " · refresh 1.20 ms");
 	check(&v, 120,
-	      "6 threads of 2 processes · run 1 queue 1 wait 3 unseen 1 · CPU 124 % of 400 % · "
-	      "RUNQ 48.5 % · 2201 switches/s",
+	      "6 threads of 2 processes · run 1 queue 1 wait 4 · CPU 124 % of 400 % · "
+	      "RUNQ 48.5 % · 2201 switches/s · traced 754 s",
 	      "lost 0 events · own 0.43 % of a CPU · a call +112 ns · a futex +90 ns (exact mode)"
 	      " · refresh 1.20 ms");
 	check(&v, 80,
-	      "6 threads of 2 processes · run 1 queue 1 wait 3 unseen 1 · CPU 124 % of 400 %",
+	      "6 threads of 2 processes · run 1 queue 1 wait 4 · CPU 124 % of 400 %",
 	      "lost 0 events · own 0.43 % of a CPU · a call +112 ns · a futex +90 ns");
 	check(&v, 20, "6 threads", "lost 0 · own 0.43 %");
 	/* One that has ended is in its tab, not among those that are there. */
 	f.process[1].threads = 0;
-	check(&v, 64, "6 threads of 1 process · run 1 queue 1 wait 3 · CPU 124 %",
+	check(&v, 64, "6 threads of 1 process · run 1 queue 1 wait 4 · CPU 124 %",
 	      "lost 0 events · own 0.43 % of a CPU · a call +112 ns");
 }
 
@@ -63,17 +63,17 @@ static void what_was_lost_stays_however_narrow(void **state)
 	lose(&f.now);
 	f.now.forgotten = 7;
 	check(&v, 200,
-	      "6 threads of 2 processes · run 1 queue 1 wait 3 unseen 1 · CPU 124 % of 400 % · "
+	      "6 threads of 2 processes · run 1 queue 1 wait 4 · CPU 124 % of 400 % · "
 	      "RUNQ 48.5 % · 2201 switches/s · 6 migrations/s · 1 born/s, 0 ended/s · traced 754 s",
 	      "lost 12.3k: 12.0k map full, 300 ring full, 45 stack not read · own 0.43 % of a CPU"
 	      " · a call +112 ns · a futex +90 ns (exact mode) · 7 rows dropped · refresh 1.20 ms");
 	check(&v, 120,
-	      "6 threads of 2 processes · run 1 queue 1 wait 3 unseen 1 · CPU 124 % of 400 % · "
-	      "RUNQ 48.5 % · 2201 switches/s",
+	      "6 threads of 2 processes · run 1 queue 1 wait 4 · CPU 124 % of 400 % · "
+	      "RUNQ 48.5 % · 2201 switches/s · traced 754 s",
 	      "lost 12.3k: 12.0k map full, 300 ring full · own 0.43 % of a CPU · a call +112 ns · "
 	      "a futex +90 ns (exact mode)");
 	check(&v, 80,
-	      "6 threads of 2 processes · run 1 queue 1 wait 3 unseen 1 · CPU 124 % of 400 %",
+	      "6 threads of 2 processes · run 1 queue 1 wait 4 · CPU 124 % of 400 %",
 	      "lost 12.3k: 12.0k map full · own 0.43 % of a CPU · a call +112 ns");
 	check(&v, 24, "6 threads · CPU 124 %", "lost 12.3k · own 0.43 %");
 	check(&v, 20, "6 threads", "lost 12.3k · own 0.…");
@@ -84,8 +84,9 @@ static void own_cost_is_that_of_the_mode(void **state)
 {
 	struct fixture_now f;
 	struct now_view v = { .now = &f.now };
-	const char *const line1 = "6 threads of 2 processes · run 1 queue 1 wait 3 unseen 1"
-				  " · CPU 124 % of 400 % · RUNQ 48.5 %";
+	const char *const line1 = "6 threads of 2 processes · run 1 queue 1 wait 4"
+				  " · CPU 124 % of 400 % · RUNQ 48.5 % · "
+		"2201 switches/s";
 
 	(void)state;
 	fixture_now(&f, SUM_WAIT);
@@ -113,7 +114,7 @@ static void totals_are_not_rates(void **state)
 	struct fixture_now f;
 	struct now_view v = { .now = &f.now, .totals = true, .ascii = true };
 	const char *const line1 =
-		"6 threads of 2 processes | run 1 queue 1 wait 3 unseen 1 | CPU 113 s"
+		"6 threads of 2 processes | run 1 queue 1 wait 4 | CPU 113 s"
 		" | RUNQ 5.00 s | 222k switches | 1200 migrations"
 		" | 12 born, 7 ended | traced 754 s";
 	const char *const line2 =

@@ -305,7 +305,7 @@ static void columns_stay_from_block_to_block(void **state)
 	fixture_now(&f, SUM_EXACT);
 	print(&f.now, &opts, &full);
 	for (i = 0; i < 6; i++)
-		f.thread[i] = (struct now_thread){ .tid = (pid_t)i, .state = NOW_UNSEEN };
+		f.thread[i] = (struct now_thread){ .tid = (pid_t)i, .state = NOW_BLOCKED };
 	print(&f.now, &opts, &idle);
 	head = strstr(full.data, "    TID");
 	other = strstr(idle.data, "    TID");

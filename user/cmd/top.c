@@ -41,6 +41,11 @@ static int find_sort(struct top *t, struct err *err)
 	if (!t->o->sort)
 		return 0;
 	t->sort = now_col_find(tab, t->o->sort);
+	if (t->sort < tab->ncol && tab->col[t->sort].exact && t->o->mode == LIVE_MODE_WAIT) {
+		err_set(err, EINVAL, "--sort: %s is not known in mode wait", t->o->sort);
+		err_hint(err, "--mode exact counts every call");
+		return -EINVAL;
+	}
 	if (t->sort < tab->ncol)
 		return 0;
 	err_set(err, EINVAL, "--sort: the tab of %s has no column '%s'", tab->name, t->o->sort);

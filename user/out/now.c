@@ -6,7 +6,7 @@
 const char *now_state_name(enum now_state s)
 {
 	static const char *const names[] = {
-		[NOW_RUNNING] = "run", [NOW_RUNNABLE] = "queue", [NOW_BLOCKED] = "wait", [NOW_UNSEEN] = "?",
+		[NOW_RUNNING] = "run", [NOW_RUNNABLE] = "queue", [NOW_BLOCKED] = "wait",
 	};
 
 	return names[s];

@@ -33,7 +33,6 @@ enum now_state {
 	NOW_RUNNING,	/* on a CPU */
 	NOW_RUNNABLE,	/* waits for a CPU */
 	NOW_BLOCKED,	/* waits for something else: .wait */
-	NOW_UNSEEN,
 	NOW_STATES
 };
 /* "run", "queue", "wait" */
@@ -80,7 +79,7 @@ struct now_lock {
 	enum sum_lock_kind kind;
 	uint32_t waiting;		/* threads that wait for it now */
 	struct now_count waits, timeouts, wakes, wasted_wakes;
-	struct now_count wait_ns;	/* of waits that came back */
+	struct now_count wait_ns;	/* of waits that last too */
 	uint64_t p50_ns, p99_ns;	/* of the last interval's waits; none came back: 0 */
 	uint64_t max_ns;		/* since tracing began */
 	float past[NOW_PAST];		/* threads that waited, on the average */

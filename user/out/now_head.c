@@ -119,7 +119,7 @@ static void add_share(struct head *h, const char *what, struct now_count c, unsi
 
 static void add_states(struct head *h)
 {
-	static const unsigned int ranks[NOW_STATES] = { 2, 2, 2, 4 };
+	static const unsigned int ranks[NOW_STATES] = { 2, 2, 2 };
 	const struct now *n = h->v->now;
 	uint64_t threads[NOW_STATES] = { 0 };
 	bool first = true;
@@ -128,10 +128,7 @@ static void add_states(struct head *h)
 	for (i = 0; i < n->nthread; i++)
 		threads[n->thread[i].state]++;
 	for (i = 0; i < NOW_STATES; i++) {
-		if (i == NOW_UNSEEN && !threads[i])
-			continue;
-		buf_addf(&h->text, "%s ", i == NOW_UNSEEN ? "unseen" :
-							    now_state_name((enum now_state)i));
+		buf_addf(&h->text, "%s ", now_state_name((enum now_state)i));
 		add_count(h, threads[i]);
 		end_phrase(h, ranks[i], first ? JOIN_ITEM : JOIN_WORD);
 		first = false;

@@ -33,7 +33,7 @@ static void put_thread(struct json *j, const void *row, bool exact)
 	json_i64(j, "tid", t->tid);
 	json_i64(j, "tgid", t->tgid);
 	json_str(j, "comm", t->comm);
-	json_str(j, "state", t->state == NOW_UNSEEN ? NULL : now_state_name(t->state));
+	json_str(j, "state", now_state_name(t->state));
 	json_u64(j, "state_ns", t->state_ns);
 	json_str(j, "wait", blocked ? t->wait : NULL);
 	if (blocked && t->lock_addr)
