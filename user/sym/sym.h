@@ -26,7 +26,7 @@ struct sym_opts {
 	uid_t drop_uid;			/* what the child becomes, with .drop */
 	gid_t drop_gid;
 	bool drop;			/* false: started by root it becomes 65534 */
-	/* Leaves .file and .line unknown: saves some 0.1 s for each large debug file. */
+	/* No .file, .line and inlined frames: saves some 0.1 s for each large debug file. */
 	bool no_lines;
 	uint32_t patience_ms;		/* for all answers together; 0: SYM_PATIENCE_MS */
 	uint64_t snapshot_ns;		/* CPU time at once for new snapshots; 0: SYM_SNAPSHOT_NS */
@@ -45,14 +45,16 @@ struct sym_regs {
 
 _Static_assert(sizeof(struct sym_regs) == SYM_REGS * sizeof(uint64_t), "one word a register");
 
-/* All strings belong to the struct sym and live as long as it does. */
+/* All strings belong to the struct sym and live until sym_forget or its end. */
 struct sym_frame {
 	uint64_t ip;		/* as in the registers or on the stack: after the call */
-	uint64_t offset;	/* of ip in symbol */
+	uint64_t offset;	/* of ip in symbol; 0 in an inlined function, which has no start */
+	uint64_t module_offset;	/* of ip, as the file's program headers count; 0: unknown */
 	const char *symbol;	/* NULL: unknown; demangled, version and LTO suffix cut off */
 	const char *module;	/* NULL: unknown; path of the mapped file */
 	const char *file;	/* NULL: unknown; source file of the call */
 	uint32_t line;		/* 0: unknown */
+	bool inlined;		/* into the next frame, which has the same .ip */
 };
 
 struct sym_name {
@@ -60,6 +62,7 @@ struct sym_name {
 	const char *module;	/* NULL: unknown */
 	const char *file;	/* NULL: unknown */
 	uint64_t offset;	/* of the address in symbol */
+	uint64_t module_offset;	/* of the address, as the file counts; 0: unknown */
 	uint32_t line;		/* 0: unknown */
 };
 
@@ -131,7 +134,8 @@ int sym_unwind(struct sym *s, uint32_t space, const struct sym_regs *regs,
  * The function at @addr, or the global or static object that holds @addr
  * (.data, .bss and the like; neither thread-local, heap nor stack). Returns 0,
  * -ENOENT when there is none or @space is not known, -EIO and -ENOMEM as
- * sym_unwind.
+ * sym_unwind. With -ENOENT @out has at least .module and .module_offset where
+ * @addr is in a file; else it is all 0.
  */
 int sym_code(struct sym *s, uint32_t space, uint64_t addr, struct sym_name *out);
 int sym_data(struct sym *s, uint32_t space, uint64_t addr, struct sym_name *out);

@@ -42,6 +42,18 @@ static void child_failed(struct sym *s)
 	s->stats.restarts++;
 }
 
+/* One or two words, with a descriptor where @fd is one. */
+static int send_words(struct sym *s, enum symp_type type, const uint32_t *word, size_t n, int fd)
+{
+	int rc = symp_begin(&s->out, type, 0);
+
+	if (!rc)
+		rc = buf_add(&s->out, word, n * sizeof(*word));
+	if (!rc)
+		rc = symp_end(&s->out);
+	return rc ? rc : symchild_send(&s->child, &s->out, fd, SYM_TIMEOUT_MS);
+}
+
 static int send_file(struct sym *s, uint32_t id)
 {
 	struct symfile *f = &s->file[id - 1];
@@ -49,14 +61,23 @@ static int send_file(struct sym *s, uint32_t id)
 
 	if (f->sent || f->fd < 0)
 		return 0;
-	rc = symp_begin(&s->out, SYMP_FILE, 0);
-	if (!rc)
-		rc = buf_add(&s->out, &id, sizeof(id));
-	if (!rc)
-		rc = symp_end(&s->out);
-	if (!rc)
-		rc = symchild_send(&s->child, &s->out, f->fd, SYM_TIMEOUT_MS);
+	rc = send_words(s, SYMP_FILE, &id, 1, f->fd);
+	if (!rc && f->debug_fd >= 0)
+		rc = send_words(s, SYMP_DEBUG, &id, 1, f->debug_fd);
 	f->sent = !rc;
+	return rc;
+}
+
+int sym_tell(struct sym *s, enum symp_type type, uint32_t a, uint32_t b, int fd)
+{
+	const uint32_t word[2] = { a, b };
+	int rc;
+
+	if (!s->child.pid)
+		return 0;
+	rc = send_words(s, type, word, type == SYMP_FORGET ? 2 : 1, fd);
+	if (rc)
+		child_failed(s);
 	return rc;
 }
 
@@ -71,10 +92,7 @@ void sym_shed_files(struct sym *s)
 			child_failed(s);
 			return;
 		}
-		if (f->fd >= 0) {
-			close(f->fd);
-			f->fd = -1;
-		}
+		symfile_close(f);
 	}
 }
 
