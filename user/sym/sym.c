@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "sym/symclient.h"
+#include "sym/symfetch.h"
 
 #define NOBODY 65534
 #define STACKS_KEPT ((size_t)1 << 16)
@@ -25,9 +26,12 @@ struct stack_key {
 
 struct sym *sym_new(const struct sym_opts *opts, struct err *err)
 {
-	struct sym *s = calloc(1, sizeof(*s));
+	struct sym *s = NULL;
 	char path[4096];
 
+	if (opts->debuginfod && symfetch_ready(err))
+		return NULL;
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		goto fail;
 	snprintf(path, sizeof(path), "%s/tracer-sym", opts->libexec_dir);

@@ -28,6 +28,7 @@ struct sym_opts {
 	bool drop;			/* false: started by root it becomes 65534 */
 	/* No .file, .line and inlined frames: saves some 0.1 s for each large debug file. */
 	bool no_lines;
+	bool debuginfod;		/* ask its servers, too: symfetch.h */
 	uint32_t patience_ms;		/* for all answers together; 0: SYM_PATIENCE_MS */
 	uint64_t snapshot_ns;		/* CPU time at once for new snapshots; 0: SYM_SNAPSHOT_NS */
 };
@@ -90,7 +91,7 @@ struct sym_stats {
 
 /*
  * A client; the child starts at the first unwinding or naming. Returns NULL
- * with @err filled when memory is short. @opts may go away. Without a
+ * with @err filled when memory is short or debuginfod cannot be asked. @opts may go away. Without a
  * tracer-sym to run there are no names, and sym_trouble says so.
  */
 struct sym *sym_new(const struct sym_opts *opts, struct err *err);

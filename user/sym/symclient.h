@@ -64,6 +64,7 @@ struct sym {
 	struct buf out;
 	uint32_t seq;
 	uint64_t waited_ns;	/* for answers */
+	uint64_t fetched_ns;	/* with debuginfod */
 	uint64_t debt_ns, debt_at_ns;	/* CPU time of snapshots not yet paid for, and when */
 	int no_child;		/* errno: there is no tracer-sym to run */
 	bool no_map_files;	/* the kernel does not let us */

@@ -4,7 +4,8 @@
  * below /usr/lib/debug, the child says so once, with what could lead to one. The
  * link is looked for in the places where gdb looks: beside the file, in .debug
  * there, and at the same path below /usr/lib/debug. Whether it is the right file
- * is the child's to judge: nothing of it is read here.
+ * is the child's to judge: nothing of it is read here. Where that is asked for,
+ * the servers of debuginfod come last.
  */
 #include <errno.h>
 #include <limits.h>
@@ -12,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "sym/symclient.h"
+#include "sym/symfetch.h"
 
 void symfile_close(struct symfile *f)
 {
@@ -55,6 +58,20 @@ static const char *path_of(const struct symspace *sp, uint32_t id)
 	return NULL;
 }
 
+static int fetch(struct sym *s, const unsigned char *id, unsigned int bytes)
+{
+	const uint64_t all_ns = SYMFETCH_ALL_MS * (uint64_t)1000000;
+	uint64_t begin_ns = clock_mono_ns(), left_ms;
+	int fd;
+
+	if (s->fetched_ns >= all_ns)
+		return -ETIMEDOUT;
+	left_ms = (all_ns - s->fetched_ns) / 1000000 + 1;
+	fd = symfetch_debug(id, bytes, left_ms < SYMFETCH_MS ? (int)left_ms : SYMFETCH_MS);
+	s->fetched_ns += clock_mono_ns() - begin_ns;
+	return fd;
+}
+
 /* 1: found and sent, 0: not. */
 static int seek(struct sym *s, const struct symspace *sp, const struct symp_lack *l,
 		const unsigned char *id, const char *link)
@@ -62,7 +79,6 @@ static int seek(struct sym *s, const struct symspace *sp, const struct symp_lack
 	struct symfile *f = l->file && l->file <= s->nfile ? &s->file[l->file - 1] : NULL;
 	char name[SYMP_LINK_MAX + 1];
 
-	(void)id;
 	if (!f || f->free || f->perf || f->sought)
 		return 0;
 	f->sought = true;
@@ -70,6 +86,8 @@ static int seek(struct sym *s, const struct symspace *sp, const struct symp_lack
 	name[l->link_bytes] = 0;
 	if (name[0])
 		f->debug_fd = open_by_link(path_of(sp, l->file), name);
+	if (f->debug_fd < 0 && s->opts.debuginfod)
+		f->debug_fd = fetch(s, id, l->id_bytes);
 	if (f->debug_fd < 0) {
 		f->debug_fd = -1;
 		return 0;
