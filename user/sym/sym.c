@@ -228,6 +228,3 @@ int sym_name_format(const struct sym_name *n, char *buf, size_t bytes)
 		return snprintf(buf, bytes, "%s", n->symbol);
 	return snprintf(buf, bytes, "%s+0x%llx", n->symbol, (unsigned long long)n->offset);
 }
-
-void sym_forget(struct sym *s, uint32_t space);
-void sym_forget(struct sym *s, uint32_t space) { (void)s; (void)space; }

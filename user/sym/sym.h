@@ -79,7 +79,9 @@ struct sym_stats {
 
 /*
  * Files of the traced program's choice can make each answer take long: so much
- * is waited in all, half of it for one space, and from then on nothing is asked.
+ * is waited in all, half of it for one space, and then nothing is asked; a hundredth
+ * of the time that passes is given back. Nor is a child started again that ended
+ * more than three times in ten minutes.
  */
 #define SYM_PATIENCE_MS 60000
 /*
@@ -120,6 +122,14 @@ int sym_snapshot(struct sym *s, uint32_t space, pid_t pid);
 #define SYM_STALE_MS 200
 
 /*
+ * Lets go of @space, which need not be known and does not come again: for those
+ * who use one struct sym for hours. What was kept for it goes now or with one of
+ * the next calls, and with it the strings of all frames and names so far: they
+ * are valid until the next call of this. Does not wait for the child.
+ */
+void sym_forget(struct sym *s, uint32_t space);
+
+/*
  * Unwinds by the files' .eh_frame from @regs and the @stack_bytes bytes that
  * were copied from regs->sp upward, and names each frame, innermost first. A
  * stack longer than the copy ends where the copy ends. Returns the number of
@@ -147,7 +157,6 @@ int sym_data(struct sym *s, uint32_t space, uint64_t addr, struct sym_name *out)
  */
 int sym_name_format(const struct sym_name *n, char *buf, size_t bytes);
 
-void sym_forget(struct sym *s, uint32_t space);
 void sym_stats(const struct sym *s, struct sym_stats *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DESIGN. Everything that the child was told can be told again, so it may die:
- * it is started anew at the next request, RESTARTS_MAX times in all and once
- * for a space that killed it. Waiting for it is bounded in all, too. Files and
+ * it is started anew at the next request, RESTARTS_MAX times within a while and
+ * once for a space that killed it. Waiting for it is bounded, too. Files and
  * mappings are sent when a request needs them, before it, and are not answered;
  * so there is never more than one answer on its way, and neither side can wait
  * for the other to read.
@@ -15,7 +15,9 @@
 #include "base/clock.h"
 
 #define RESTARTS_MAX 3
+#define DEATHS_NS (600 * (uint64_t)1000000000)	/* so long a death is held against it */
 #define SPACE_DEATHS_MAX 2
+#define WAIT_PART 100	/* of the time that passes, is given back */
 
 static int need_child(struct sym *s)
 {
@@ -27,7 +29,9 @@ static int need_child(struct sym *s)
 		return 0;
 	if (s->no_child)
 		return -s->no_child;
-	if (s->stats.restarts > RESTARTS_MAX)
+	if (s->deaths > RESTARTS_MAX && clock_mono_ns() - s->death_ns > DEATHS_NS)
+		s->deaths = 0;
+	if (s->deaths > RESTARTS_MAX)
 		return -EIO;
 	for (size_t i = 0; i < s->nfile; i++)
 		s->file[i].sent = false;
@@ -40,6 +44,8 @@ static void child_failed(struct sym *s)
 {
 	symchild_stop(&s->child);
 	s->stats.restarts++;
+	s->deaths++;
+	s->death_ns = clock_mono_ns();
 }
 
 /* One or two words, with a descriptor where @fd is one. */
@@ -150,9 +156,13 @@ void sym_bad_answer(struct sym *s, struct symspace *sp)
 	child_failed(s);
 }
 
-static bool out_of_patience(const struct sym *s, const struct symspace *sp)
+static bool out_of_patience(struct sym *s, const struct symspace *sp)
 {
 	uint64_t ms = s->opts.patience_ms ? s->opts.patience_ms : SYM_PATIENCE_MS;
+	uint64_t now_ns = clock_mono_ns(), back_ns = (now_ns - s->waited_at_ns) / WAIT_PART;
+
+	s->waited_ns -= back_ns < s->waited_ns ? back_ns : s->waited_ns;
+	s->waited_at_ns = now_ns;
 
 	return s->waited_ns >= ms * 1000000 || sp->waited_ns >= ms * 500000;
 }

@@ -63,7 +63,9 @@ struct sym {
 	struct symchild child;
 	struct buf out;
 	uint32_t seq;
-	uint64_t waited_ns;	/* for answers */
+	uint64_t waited_ns, waited_at_ns;	/* for answers, and when that was last paid back */
+	uint32_t deaths;	/* of the child, lately */
+	uint64_t death_ns;	/* CLOCK_MONOTONIC of the last one */
 	uint64_t fetched_ns;	/* with debuginfod */
 	uint64_t debt_ns, debt_at_ns;	/* CPU time of snapshots not yet paid for, and when */
 	int no_child;		/* errno: there is no tracer-sym to run */
@@ -98,6 +100,9 @@ int symseek_lacks(struct sym *s, const struct symspace *sp, struct symp_names *w
 
 /* The mapping of @sp that holds @addr, or NULL. */
 const struct symspace_map *symsnap_find(const struct symspace *sp, uint64_t addr);
+/* symsnap.c: @f, file @id, is not to be found any more by what maps says of it. */
+void symsnap_drop_file(struct sym *s, const struct symfile *f, uint32_t id);
+
 /* What a request says behind its head, in two parts. */
 struct sym_request {
 	enum symp_type type, answer;

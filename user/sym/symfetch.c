@@ -224,7 +224,8 @@ static int ask(const struct caller *c, char *const argv[], char *const envp[], i
 
 int symfetch_debug(const unsigned char *id, unsigned int bytes, int timeout_ms)
 {
-	char name[] = "debuginfo", hex[2 * SYMP_BUILD_ID_MAX + 1], path[sizeof("/usr/local/bin/") + 32];
+	char path[sizeof("/usr/local/bin/" CLIENT)], name[] = "debuginfo";
+	char hex[2 * SYMP_BUILD_ID_MAX + 1];
 	char *env[KEPT + 3] = { NULL }, *argv[] = { path, name, hex, NULL };
 	const char *client = find_client();
 	struct caller c;

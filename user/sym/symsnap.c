@@ -110,6 +110,16 @@ static uint32_t add_file(struct sym *s, const struct symsnap_key *key, int fd,
 	return *id;
 }
 
+void symsnap_drop_file(struct sym *s, const struct symfile *f, uint32_t id)
+{
+	struct symsnap_key key = { .major = f->major, .minor = f->minor, .ino = f->ino };
+	const uint32_t *known = map_get(s->file_ids, &key);
+
+	/* A newer file may have its place. */
+	if (known && *known == id)
+		map_del(s->file_ids, &key);
+}
+
 /* Whether the file that is held open is still what it was. */
 static bool unchanged(const struct symfile *f)
 {

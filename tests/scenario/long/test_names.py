@@ -11,8 +11,8 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib"))
 from contract import check_summary
-from harness import (TRACER, check, clean_env, contains, equal, lock_at, main, need, run, scratch, test,
-                     trace, workload)
+from harness import (TRACER, check, clean_env, contains, equal, lock_at, main, need, run, scratch,
+                     test, trace, workload)
 
 SHORT = ["3", "211", "100000"]
 
@@ -91,8 +91,8 @@ def debug_files_from_a_server():
         # From the cache, without the server.
         s.http.shutdown()
         s.http.server_close()
-        equal(symbols_of(trace([path, *SHORT], "--stacks", "--debuginfod", env=env))[0], "contended_lock",
-              "the name by the cache")
+        r = trace([path, *SHORT], "--stacks", "--debuginfod", env=env)
+        equal(symbols_of(r)[0], "contended_lock", "the name by the cache")
 
 
 @test
@@ -106,10 +106,12 @@ def debug_files_of_others_are_not_taken():
         equal(len(files), 1, "files in the cache")
         os.chown(files[0], 0, 0)
         os.chmod(files[0], 0o444)
-        equal(symbols_of(trace([path, *SHORT], "--debuginfod", env=env))[0], None, "name by root's file")
+        r = trace([path, *SHORT], "--debuginfod", env=env)
+        equal(symbols_of(r)[0], None, "name by root's file")
         os.chown(files[0], 65534, 65534)
         shutil.copy(workload("condvar_handoff"), files[0])
-        equal(symbols_of(trace([path, *SHORT], "--debuginfod", env=env))[0], None, "name by another's file")
+        r = trace([path, *SHORT], "--debuginfod", env=env)
+        equal(symbols_of(r)[0], None, "name by another's file")
 
 
 @test
