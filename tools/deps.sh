@@ -34,6 +34,9 @@ nginx      nginx-light  long
 wrk        wrk          long
 perf       linux-perf   long
 bpftrace   bpftrace     long
+gdb        gdb          long
+node       nodejs       long
+debuginfod-find debuginfod long
 syscount-bpfcc bpfcc-tools long
 man        man-db       long
 htop       htop         long

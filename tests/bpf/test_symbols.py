@@ -8,8 +8,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (DEVNULL, Attach, check, equal, finish, lock_at, main, need, run, scratch,
-                     start, test, trace, wait_for, workload, PIPE)
+from harness import (DEVNULL, PIPE, TRACER, Attach, check, equal, finish, lock_at, main, need, run,
+                     scratch, start, test, trace, wait_for, workload)
 
 # Long enough to attach to: 3 x 4001 x 300 us.
 LONG = ["3", "4001", "300000"]
@@ -81,10 +81,37 @@ def a_stripped_binary():
         l = lock_at(r.json, r.said["addr"])
         check(l["symbol"] is None or "contended_lock" not in l["symbol"], f"symbol {l['symbol']}")
         check(l["site"], "it has no site")
+        # Where it is in the file, as the file that was not stripped tells.
+        nm = run(["nm", workload("mutex_contend")]).ok().out
+        want = int(re.search(r"^(\w+) \w contended_lock$", nm, re.M).group(1), 16)
+        equal(int(l["module_offset"] or "0", 16), want, "place of the lock in its file")
+        table = run([TRACER, "run", "--collect", "futex", "--", path, *SHORT]).ok().err
+        check(f"  program+0x{want:x} " in table, f"the lock by its place:\n{table}")
+        check(re.search(r"← program\+0x[0-9a-f]+", table), f"frames by their place:\n{table}")
         modules = [f["module"] for f in l["site"]]
         check(any((m or "").endswith("program") for m in modules), f"modules {modules}")
         check(any("pthread_mutex_lock" in (f["symbol"] or "") or "lll_lock" in (f["symbol"] or "")
                   for f in l["site"]), f"libc's names are known: {l['site']}")
+
+
+@test
+def a_stripped_binary_with_its_debug_file():
+    """Beside it, named by its debug link; another file of that name is not believed."""
+    need("strip", "objcopy")
+    with scratch() as d:
+        path = copy_of(d)
+        debug = f"{d}/program.debug"
+        run(["objcopy", "--only-keep-debug", path, debug]).ok()
+        run(["strip", "-s", path]).ok()
+        run(["objcopy", f"--add-gnu-debuglink={debug}", path]).ok()
+        r = trace([path, *SHORT], "--stacks")
+        named_right(r.json, f"{d}/program")
+        site = lock_at(r.json, r.said["addr"])["site"]
+        files = [f["file"] or "" for f in site if f["symbol"] == "take_and_hold"]
+        check(files and files[0].endswith("mutex_contend.c"), f"no line: {site}")
+        run(["objcopy", "--only-keep-debug", workload("condvar_handoff"), debug]).ok()
+        s = trace([path, *SHORT], "--stacks").json
+        equal([l["symbol"] for l in s["locks"] if l["waits"] > 50], [None], "names of another file")
 
 
 def libraries(path):

@@ -26,10 +26,13 @@ static void to_child(const struct symp_msg *m)
 	struct symp_list l;
 	struct symp_unwind u;
 	const void *stack;
+	enum symp_thing what;
 	uint32_t file;
 
-	if (!symp_file(m, &file))
+	if (!symp_file(m, &file) || !symp_debug(m, &file))
 		sink += file;
+	if (!symp_forget(m, &what, &file))
+		sink += what + file;
 	if (!symp_space(m, &l)) {
 		uint64_t before = 0;
 
@@ -56,7 +59,9 @@ static void to_child(const struct symp_msg *m)
 
 static void to_parent(const struct symp_msg *m)
 {
-	const char *symbol, *source;
+	const char *symbol, *source, *link;
+	const unsigned char *id;
+	struct symp_lack lack;
 	struct symp_name n;
 	struct symp_names w;
 	struct symp_list l;
@@ -72,6 +77,10 @@ static void to_parent(const struct symp_msg *m)
 	while (w.n && !symp_names_next(&w, &n, &symbol, &source)) {
 		read_bytes(symbol, n.symbol_bytes);
 		read_bytes(source, n.source_bytes);
+	}
+	while (w.nlack && !symp_lacks_next(&w, &lack, &id, &link)) {
+		read_bytes(id, lack.id_bytes);
+		read_bytes(link, lack.link_bytes);
 	}
 }
 

@@ -9,7 +9,8 @@ from harness import Failure, check, equal
 NUM = (int, float)
 TIMES = {"total": NUM, "p50": NUM, "p99": NUM, "max": NUM}
 FRAME = {"ip": (int, str), "symbol": (str, None), "module": (str, None), "file": (str, None),
-         "line": (int, None)}
+         "line": (int, None), "offset": (int, None), "inlined": bool,
+         "module_offset": (str, None)}
 SHAPE = {
     "schema": str, "tracer": str, "duration_ns": int,
     "findings": [{"id": str, "text": str, "evidence": dict}],
@@ -72,7 +73,7 @@ def _match(value, shape, where):
             check(None in kinds, f"{where}: null")
             return
         good = tuple(k for k in kinds if k is not None)
-        check(isinstance(value, good) and not isinstance(value, bool),
+        check(isinstance(value, good) and isinstance(value, bool) == (good == (bool,)),
               f"{where}: {value!r} is not {good}")
         if isinstance(value, NUM):
             check(value >= 0 or "overhead" in where, f"{where}: negative: {value}")

@@ -94,7 +94,8 @@ UNUSED static int setup(void **state)
 	    shell("cd %s && %s %s -g -o debug %s/target.c ./libtarget.so", dir, cc, flags,
 		  sources) ||
 	    shell("cd %s && strip -o stripped pie", dir) ||
-	    shell("cd %s && %s %s -o cxx %s/target_cxx.cc", dir, cxx, flags, sources))
+	    shell("cd %s && %s %s -o cxx %s/target_cxx.cc", dir, cxx, flags, sources) ||
+	    shell("cd %s && %s %s -g -o cxxdebug %s/target_cxx.cc", dir, cxx, flags, sources))
 		return -1;
 	return 0;
 }
@@ -253,10 +254,11 @@ UNUSED static int unwind(struct sym *s, uint32_t space, const struct target *t, 
 UNUSED static void print_frames(const struct sym_frame *f, int n)
 {
 	for (int i = 0; i < n; i++)
-		print_message("#%-2d %012lx %s+0x%lx %s %s:%u\n", i, (unsigned long)f[i].ip,
-			      f[i].symbol ? f[i].symbol : "?", (unsigned long)f[i].offset,
-			      f[i].module ? f[i].module : "?", f[i].file ? f[i].file : "?",
-			      f[i].line);
+		print_message("#%-2d %012lx %s+0x%lx %s+0x%lx %s:%u%s\n", i,
+			      (unsigned long)f[i].ip, f[i].symbol ? f[i].symbol : "?",
+			      (unsigned long)f[i].offset, f[i].module ? f[i].module : "?",
+			      (unsigned long)f[i].module_offset, f[i].file ? f[i].file : "?",
+			      f[i].line, f[i].inlined ? " (inlined)" : "");
 }
 
 /* @want (NULL-ended) stands in the frames in this order, each right after the other. */
@@ -273,6 +275,18 @@ UNUSED static int expect_chain(const struct sym_frame *f, int n, const char *con
 	print_frames(f, n);
 	fail_msg("%s and its callers are not in the stack", want[0]);
 	return -1;
+}
+
+/* The frame @f is @symbol, inlined or not, and stands at @line of @file. */
+UNUSED static void expect_frame(const struct sym_frame *f, const char *symbol, bool inlined,
+				const char *file, uint32_t line)
+{
+	assert_string_equal(f->symbol, symbol);
+	assert_int_equal(f->inlined, inlined);
+	assert_non_null(f->file);
+	assert_non_null(strstr(f->file, file));
+	if (line)
+		assert_int_equal(f->line, line);
 }
 
 UNUSED static void expect_data(struct sym *s, uint32_t space, uint64_t addr, const char *want)

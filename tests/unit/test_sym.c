@@ -147,6 +147,90 @@ static void test_lines(void **state)
 	sym_free(s);
 }
 
+static void test_inlined(void **state)
+{
+	static const char *const chain[] = { "wait_here", "inner_inlined", "outer_inlined",
+					     "holds_inlined", NULL };
+	static const char *const without[] = { "wait_here", "holds_inlined", "main", NULL };
+	static const char *const lambda[] = {
+		"work::queue<long>::push(long)", "work::inlined_push(work::queue<long>&, int)",
+		"work::through_lambda(int)::{lambda(int)#1}::operator()(int) const", NULL };
+	struct sym *s = new_sym();
+	struct sym_frame f[64], cut[3];
+	struct target t;
+	int n, at;
+
+	(void)state;
+	sample(s, &t, "debug", "inline", 1);
+	n = unwind(s, 1, &t, f);
+	at = expect_chain(f, n, chain);
+	/* Each where it stands: the call's line, and the line that the call was inlined to. */
+	expect_frame(&f[at + 1], "inner_inlined", true, "symtarget/target.c", 50);
+	expect_frame(&f[at + 2], "outer_inlined", true, "symtarget/target.c", 57);
+	expect_frame(&f[at + 3], "holds_inlined", false, "symtarget/target.c", 63);
+	assert_int_equal(f[at + 1].ip, f[at + 3].ip);
+	assert_int_equal(f[at + 1].module_offset, f[at + 3].module_offset);
+	assert_int_equal(f[at + 1].offset, 0);
+	assert_true(f[at + 3].offset > 0);
+	/* Inlined frames count. */
+	assert_int_equal(sym_unwind(s, 1, &t.regs, t.stack, t.stack_bytes, cut, 3), 3);
+	sample(s, &t, "pie", "inline", 2);
+	n = unwind(s, 2, &t, f);
+	expect_chain(f, n, without);
+	sample(s, &t, "cxxdebug", "lambda", 3);
+	n = unwind(s, 3, &t, f);
+	at = expect_chain(f, n, lambda);
+	expect_frame(&f[at + 1], lambda[1], true, "target_cxx.cc", 0);
+	expect_frame(&f[at + 2], lambda[2], false, "target_cxx.cc", 0);
+	/* Of the standard library's header, into the function that holds it. */
+	expect_frame(&f[at - 1], "std::mutex::lock()", true, "std_mutex.h", 0);
+	sym_free(s);
+	s = new_sym_with(true);
+	sample(s, &t, "debug", "inline", 1);
+	n = unwind(s, 1, &t, f);
+	expect_chain(f, n, without);
+	sym_free(s);
+}
+
+/* The address that objdump and gdb on the file would show. */
+static uint64_t symbol_value(const char *program, const char *symbol)
+{
+	unsigned long value = 0;
+	char cmd[PATH_MAX + 64];
+	FILE *p;
+
+	snprintf(cmd, sizeof(cmd), "nm %s/%s | awk '$3 == \"%s\" { print $1 }'", dir, program,
+		 symbol);
+	p = popen(cmd, "r");
+	assert_non_null(p);
+	assert_int_equal(fscanf(p, "%lx", &value), 1);
+	pclose(p);
+	return value;
+}
+
+static void test_module_offset(void **state)
+{
+	static const char *const programs[] = { "pie", "fixed" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct sym *s = new_sym();
+		struct sym_frame f[64];
+		struct sym_name name;
+		struct target t;
+		int n, at;
+
+		sample(s, &t, programs[i], "bss", 1);
+		n = unwind(s, 1, &t, f);
+		at = expect_chain(f, n, deep);
+		assert_int_equal(f[at].module_offset,
+				 symbol_value(programs[i], "wait_here") + f[at].offset);
+		assert_int_equal(sym_data(s, 1, t.lock + 4, &name), 0);
+		assert_int_equal(name.module_offset, symbol_value(programs[i], "lock_in_bss") + 4);
+		sym_free(s);
+	}
+}
+
 static void test_stripped(void **state)
 {
 	struct sym *s = new_sym();
@@ -163,10 +247,97 @@ static void test_stripped(void **state)
 		if (f[i].module && strstr(f[i].module, "/stripped")) {
 			unnamed++;
 			assert_null(f[i].symbol);
+			/* Where it is in the file is known all the same. */
+			assert_in_range(f[i].module_offset, 0x1000, 0x4000);
 		}
 	}
 	assert_int_equal(unnamed, 7);
 	assert_int_equal(sym_data(s, 1, t.lock, &name), -ENOENT);
+	assert_non_null(strstr(name.module, "/stripped"));
+	assert_int_equal(name.module_offset, symbol_value("pie", "lock_in_bss"));
+	assert_int_equal(sym_data(s, 1, t.regs.sp, &name), -ENOENT);
+	assert_null(name.module);
+	sym_free(s);
+}
+
+/* Only its debug link leads to the debug file: no build id. */
+static void link_from(const char *where)
+{
+	assert_int_equal(shell("cd %s && rm -rf linked* .debug && gcc -O2 -fomit-frame-pointer "
+			       "-fno-optimize-sibling-calls -pthread -g -Wl,--build-id=none "
+			       "-o linked %s/target.c ./libtarget.so && "
+			       "objcopy --only-keep-debug linked linked.dbg && mkdir .debug && "
+			       "strip linked && objcopy --add-gnu-debuglink=linked.dbg linked && "
+			       "if [ %s != . ]; then mv linked.dbg %s; fi", dir, sources, where,
+			       where), 0);
+}
+
+static void test_debug_link(void **state)
+{
+	struct sym *s = new_sym();
+	struct sym_frame f[64];
+	struct sym_name name;
+	struct target t;
+	int n, at;
+
+	(void)state;
+	link_from(".");
+	sample(s, &t, "linked", "inline", 1);
+	/* With the C library's names a first answer comes, which is not the last one. */
+	n = unwind(s, 1, &t, f);
+	at = expect_chain(f, n, (const char *[]){ "wait_here", "inner_inlined", NULL });
+	expect_frame(&f[at + 1], "inner_inlined", true, "symtarget/target.c", 50);
+	expect_data(s, 1, t.lock, "lock_in_bss");
+	sym_free(s);
+	link_from(".debug");
+	s = new_sym();
+	sample(s, &t, "linked", "bss", 1);
+	expect_data(s, 1, t.lock, "lock_in_bss");
+	sym_free(s);
+	/* Another file of that name, as its checksum tells. */
+	link_from(".");
+	assert_int_equal(shell("cd %s && cp debug linked.dbg", dir), 0);
+	s = new_sym();
+	sample(s, &t, "linked", "bss", 1);
+	assert_int_equal(sym_data(s, 1, t.lock, &name), -ENOENT);
+	sym_free(s);
+	if (geteuid())
+		return;
+	/* Root does not open for the child what not everybody may read. */
+	link_from(".");
+	assert_int_equal(shell("chmod 640 %s/linked.dbg", dir), 0);
+	s = new_sym();
+	sample(s, &t, "linked", "bss", 1);
+	assert_int_equal(sym_data(s, 1, t.lock, &name), -ENOENT);
+	sym_free(s);
+}
+
+/* /usr/lib/debug/.build-id, where the child itself looks; root alone can put a file there. */
+static void test_build_id(void **state)
+{
+	struct sym *s = new_sym();
+	struct sym_frame f[64];
+	struct target t;
+	int n, bad;
+
+	(void)state;
+	if (geteuid() || access("/usr/lib", W_OK)) {
+		sym_free(s);
+		skip();
+	}
+	bad = shell("cd %s && id=$(readelf -n debug | awk '/Build ID/ { print $3 }') && "
+		    "rest=${id#??} && to=/usr/lib/debug/.build-id/${id%%$rest} && "
+		    "mkdir -p $to && objcopy --only-keep-debug debug $to/$rest.debug && "
+		    "strip -o apart debug && echo $to/$rest.debug >apart.path", dir);
+	assert_int_equal(bad, 0);
+	sample(s, &t, "apart", "inline", 1);
+	n = unwind(s, 1, &t, f);
+	/* Were it an assertion, the file would stay when it fails. */
+	bad = shell("cd %s && rm $(cat apart.path) && "
+		    "{ rmdir -p $(dirname $(cat apart.path)) 2>/dev/null || :; }", dir);
+	expect_chain(f, n, (const char *[]){ "wait_here", "inner_inlined", "outer_inlined", NULL });
+	expect_data(s, 1, t.lock, "lock_in_bss");
+	assert_int_equal(bad, 0);
 	sym_free(s);
 }
 
@@ -396,7 +567,11 @@ int main(void)
 		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_library),
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_module_offset),
 		cmocka_unit_test(test_stripped),
+		cmocka_unit_test(test_debug_link),
+		cmocka_unit_test(test_build_id),
 		cmocka_unit_test(test_minidebug),
 		cmocka_unit_test(test_deleted),
 		cmocka_unit_test(test_chroot),

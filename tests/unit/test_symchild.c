@@ -22,9 +22,14 @@ static void test_bad_stacks(void **state)
 
 	(void)state;
 	sample(s, &t, "pie", "bss", 1);
+	/* One function, and what is inlined there if the C library's debug file is here. */
 	n = sym_unwind(s, 1, &t.regs, t.stack, 0, f, 64);
-	assert_int_equal(n, 1);
-	assert_non_null(f[0].module);
+	assert_in_range(n, 1, 64);
+	for (int i = 0; i < n; i++) {
+		assert_int_equal(f[i].ip, t.regs.ip);
+		assert_int_equal(f[i].inlined, i < n - 1);
+		assert_non_null(f[i].module);
+	}
 	assert_true(sym_unwind(s, 1, &t.regs, t.stack, 301, f, 64) < unwind(s, 1, &t, f + 0));
 	assert_int_equal(sym_unwind(s, 1, &t.regs, t.stack, t.stack_bytes, f, 2), 2);
 	srandom(1);

@@ -134,8 +134,10 @@ static void test_names(void **state)
 {
 	struct symp_name n = { .offset = 7, .file = 2, .line = 30 }, got;
 	char big[3000], cut[3000];
-	const char *symbol, *source;
-	uint32_t head[2] = { 3, 0 };
+	const char *symbol, *source, *link;
+	const unsigned char *id;
+	uint32_t head[2] = { 3, 1 };
+	struct symp_lack lack = { .file = 4, .crc = 5, .id_bytes = 3 };
 	struct buf b = BUF_INIT;
 	struct symp_names w;
 	struct symp_msg m;
@@ -151,8 +153,12 @@ static void test_names(void **state)
 	symp_begin(&b, SYMP_NAMES, 1);
 	buf_add(&b, head, sizeof(head));
 	assert_int_equal(symp_names_add(&b, n, "name", "file.c"), 0);
+	n.inlined = 1;
+	assert_int_equal(symp_names_add(&b, n, NULL, NULL), 0);
+	n.inlined = 0;
 	assert_int_equal(symp_names_add(&b, n, NULL, NULL), 0);
 	assert_int_equal(symp_names_add(&b, n, big, cut), 0);
+	assert_int_equal(symp_lacks_add(&b, lack, (const unsigned char *)"abc", "x.debug"), 0);
 	symp_end(&b);
 	m = message(&b);
 	assert_int_equal(symp_names_begin(&m, &w), 0);
@@ -162,18 +168,81 @@ static void test_names(void **state)
 	assert_memory_equal(symbol, "name", 4);
 	assert_memory_equal(source, "file.c", 6);
 	assert_int_equal(got.line, 30);
+	assert_int_equal(w.n, 2);
+	assert_int_equal(symp_lacks_next(&w, &lack, &id, &link), -EBADMSG);
+	/* Inlined, and what that is inlined into: one address. */
 	assert_int_equal(symp_names_next(&w, &got, &symbol, &source), 0);
+	assert_int_equal(got.inlined, 1);
+	assert_int_equal(w.n, 2);
+	assert_int_equal(symp_names_next(&w, &got, &symbol, &source), 0);
+	assert_int_equal(w.n, 1);
 	assert_int_equal(got.symbol_bytes, 0);
 	assert_int_equal(symp_names_next(&w, &got, &symbol, &source), 0);
 	assert_int_equal(got.symbol_bytes, SYMP_SYMBOL_MAX);
 	assert_int_equal(got.source_bytes, SYMP_SYMBOL_MAX - 1);
 	assert_int_equal(symp_names_next(&w, &got, &symbol, &source), -EBADMSG);
+	assert_int_equal(symp_lacks_next(&w, &lack, &id, &link), 0);
+	assert_int_equal(lack.file, 4);
+	assert_int_equal(lack.crc, 5);
+	assert_memory_equal(id, "abc", 3);
+	assert_int_equal(lack.link_bytes, 7);
+	assert_memory_equal(link, "x.debug", 7);
+	assert_int_equal(symp_lacks_next(&w, &lack, &id, &link), -EBADMSG);
 	/* A name that claims more than there is. */
 	symp_names_begin(&m, &w);
 	w.end -= 2000;
-	assert_int_equal(symp_names_next(&w, &got, &symbol, &source), 0);
-	assert_int_equal(symp_names_next(&w, &got, &symbol, &source), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(symp_names_next(&w, &got, &symbol, &source), 0);
 	assert_int_equal(symp_names_next(&w, &got, &symbol, &source), -EBADMSG);
+	buf_release(&b);
+}
+
+/* An address has only so many inlined functions. */
+static void test_inlined(void **state)
+{
+	uint32_t head[2] = { 1, 0 };
+	const char *symbol, *source;
+	struct buf b = BUF_INIT;
+	struct symp_names w;
+	struct symp_name n;
+	struct symp_msg m;
+
+	(void)state;
+	symp_begin(&b, SYMP_NAMES, 1);
+	buf_add(&b, head, sizeof(head));
+	for (uint32_t i = 0; i <= SYMP_INLINED_MAX; i++)
+		symp_names_add(&b, (struct symp_name){ .inlined = 1 }, "f", NULL);
+	symp_end(&b);
+	m = message(&b);
+	assert_int_equal(symp_names_begin(&m, &w), 0);
+	for (uint32_t i = 0; i < SYMP_INLINED_MAX; i++)
+		assert_int_equal(symp_names_next(&w, &n, &symbol, &source), 0);
+	assert_int_equal(symp_names_next(&w, &n, &symbol, &source), -EBADMSG);
+	buf_release(&b);
+}
+
+static void test_forget(void **state)
+{
+	uint32_t words[2] = { SYMP_THE_FILE, 77 }, id;
+	struct buf b = BUF_INIT;
+	enum symp_thing what;
+	struct symp_msg m;
+
+	(void)state;
+	symp_begin(&b, SYMP_FORGET, 0);
+	buf_add(&b, words, sizeof(words));
+	symp_end(&b);
+	m = message(&b);
+	assert_int_equal(symp_forget(&m, &what, &id), 0);
+	assert_int_equal(what, SYMP_THE_FILE);
+	assert_int_equal(id, 77);
+	assert_int_equal(symp_file(&m, &id), -EBADMSG);
+	words[0] = 2;
+	symp_begin(&b, SYMP_FORGET, 0);
+	buf_add(&b, words, sizeof(words));
+	symp_end(&b);
+	m = message(&b);
+	assert_int_equal(symp_forget(&m, &what, &id), -EBADMSG);
 	buf_release(&b);
 }
 
@@ -184,6 +253,8 @@ int main(void)
 		cmocka_unit_test(test_space),
 		cmocka_unit_test(test_unwind),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_inlined),
+		cmocka_unit_test(test_forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

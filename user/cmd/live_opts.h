@@ -43,6 +43,7 @@ struct live_opts {
 	const char *user;	/* run: user to run the command as, NULL */
 	bool start_routine;	/* time the start routine by uprobe */
 	bool stacks, threads;	/* views */
+	bool debuginfod;	/* ask its servers for debug files */
 	int sort;		/* enum live_sort */
 	uint64_t rows;		/* most rows a table, 0: all */
 	int color;		/* enum live_color */

@@ -73,6 +73,9 @@ extern const char *const live_mode_names[], *const live_collect_names[], *const 
 #define LIVE_ROWS_SHOW										\
 	{ .name = "stacks", .kind = CLI_FLAG, .group = LIVE_GROUP_SHOW,				\
 	  .help = "the stacks that wait for each lock", LIVE_AT(stacks) },			\
+	{ .name = "debuginfod", .kind = CLI_FLAG, .group = LIVE_GROUP_SHOW,			\
+	  .help = "ask the servers of DEBUGINFOD_URLS for debug files that are not here, as "	\
+		  "the user who calls, with debuginfod-find and its cache", LIVE_AT(debuginfod) }, \
 	{ .name = "threads", .kind = CLI_FLAG, .group = LIVE_GROUP_SHOW,			\
 	  .help = "a row for each thread", LIVE_AT(threads) },					\
 	{ .name = "sort", .letter = 'S', .kind = CLI_ENUM, .arg = "COLUMN",			\

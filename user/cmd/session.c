@@ -116,6 +116,7 @@ int session_open(struct session *s, bool targets_only, struct err *err)
 		.timeline = s->trace,
 		.slice_min_ns = SLICE_MIN_NS,
 		.libexec_dir = s->libexec,
+		.debuginfod = o->debuginfod,
 		.attach_way = secure_getenv("TRACER_ATTACH_WAY"),
 	};
 

@@ -48,7 +48,8 @@ void live_release_tables(struct live *l)
 
 static int live_init(struct live *l, const struct live_setup *setup, struct err *err)
 {
-	struct sym_opts so = { .libexec_dir = setup->libexec_dir };
+	struct sym_opts so = { .libexec_dir = setup->libexec_dir,
+			       .debuginfod = setup->debuginfod };
 	unsigned int nrings;
 
 	l->mode = setup->mode;

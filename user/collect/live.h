@@ -38,6 +38,7 @@ struct live_setup {
 	struct trace_out *timeline;	/* NULL: none; borrowed */
 	uint64_t slice_min_ns;		/* shorter calls are not on the timeline */
 	const char *libexec_dir;	/* of tracer-sym */
+	bool debuginfod;		/* debug files from servers, as struct sym_opts has it */
 	const char *attach_way;		/* "raw_tp": leave out the ways before it; NULL */
 };
 

@@ -17,11 +17,20 @@ static void name_lock(struct live *l, struct sum_lock *lock, const struct live_f
 	struct sym_name name;
 	char text[512];
 
-	if (lock->symbol || sym_data(l->sym, key->space, key->addr, &name))
+	int rc;
+
+	if (lock->symbol)
+		return;
+	rc = sym_data(l->sym, key->space, key->addr, &name);
+	if (name.module && (!rc || !lock->module)) {
+		free(lock->module);
+		lock->module = copy(name.module);
+		lock->module_offset = name.module_offset;
+	}
+	if (rc)
 		return;
 	sym_name_format(&name, text, sizeof(text));
 	lock->symbol = copy(text);
-	lock->module = copy(name.module);
 }
 
 static int unwind(struct live *l, const struct live_sample *s, struct sym_frame *out)
@@ -72,6 +81,8 @@ static struct sum_site *site_new(struct sum_lock *lock, const struct sym_frame *
 			.file = copy(f[i].file),
 			.line = f[i].line,
 			.offset = f[i].offset,
+			.module_offset = f[i].module_offset,
+			.inlined = f[i].inlined,
 		};
 	return site;
 }

@@ -29,11 +29,30 @@ static void add_frame(struct buf *b, const struct sum_frame *f)
 	buf_addc(b, ';');
 	if (f->symbol) {
 		add_name(b, f->symbol);
+		/* As stackcollapse-perf.pl marks them, and flamegraph.pl colours them. */
+		if (f->inlined)
+			buf_adds(b, "_[i]");
 		return;
 	}
 	buf_addc(b, '[');
 	add_name(b, slash && slash[1] ? slash + 1 : f->module ? f->module : "unknown");
+	if (f->module && f->module_offset)
+		buf_addf(b, "+0x%" PRIx64, f->module_offset);
 	buf_addc(b, ']');
+}
+
+static void add_lock_name(struct buf *b, const struct sum_lock *l)
+{
+	const char *slash = l->module ? strrchr(l->module, '/') : NULL;
+
+	if (l->symbol) {
+		add_name(b, l->symbol);
+	} else if (l->module && l->module_offset) {
+		add_name(b, slash && slash[1] ? slash + 1 : l->module);
+		buf_addf(b, "+0x%" PRIx64, l->module_offset);
+	} else {
+		buf_addf(b, "0x%" PRIx64, l->addr);
+	}
 }
 
 static void add_line(struct buf *b, const struct sum_lock *l, const struct sum_site *site,
@@ -47,10 +66,7 @@ static void add_line(struct buf *b, const struct sum_lock *l, const struct sum_s
 	if (!site || !site->nframe)
 		buf_adds(b, ";[no stack]");
 	buf_adds(b, ";lock ");
-	if (l->symbol)
-		add_name(b, l->symbol);
-	else
-		buf_addf(b, "0x%" PRIx64, l->addr);
+	add_lock_name(b, l);
 	buf_addf(b, " %" PRIu64 "\n", wait_ns / 1000);
 }
 

@@ -242,6 +242,15 @@ static void put_threads(struct json *j, const struct summary *s)
 	json_end(j);
 }
 
+/* Where in its file: not an address of the process. */
+static void put_place(struct json *j, uint64_t module_offset)
+{
+	if (module_offset)
+		json_hex(j, "module_offset", module_offset);
+	else
+		json_null(j, "module_offset");
+}
+
 static void put_frames(struct json *j, const char *key, const struct sum_site *site)
 {
 	size_t i;
@@ -253,8 +262,13 @@ static void put_frames(struct json *j, const char *key, const struct sum_site *s
 		json_object(j, NULL);
 		json_hex(j, "ip", f->ip);
 		json_str(j, "symbol", f->symbol);
-		json_u64(j, "offset", f->offset);
+		if (f->symbol && !f->inlined)
+			json_u64(j, "offset", f->offset);
+		else
+			json_null(j, "offset");
+		json_bool(j, "inlined", f->inlined);
 		json_str(j, "module", f->module);
+		put_place(j, f->module_offset);
 		json_str(j, "file", f->file);
 		if (f->line)
 			json_u64(j, "line", f->line);
@@ -309,6 +323,7 @@ static void put_lock(struct json *j, const struct sum_lock *l, bool exact)
 	json_hex(j, "addr", l->addr);
 	json_str(j, "symbol", l->symbol);
 	json_str(j, "module", l->module);
+	put_place(j, l->module_offset);
 	json_str(j, "kind", sum_lock_kind_name(l->kind));
 	json_str(j, "use", use == SUM_USE_UNKNOWN ? NULL : sum_lock_use_name(use));
 	json_i64(j, "tgid", l->tgid);

@@ -7,7 +7,7 @@
 
 #include "out/summary.h"
 
-/* Frames looked at, innermost first: the library's own, not their callers. */
+/* Functions looked at, innermost first: the library's own, not their callers. */
 #define LIBRARY_FRAMES 6
 
 /*
@@ -48,9 +48,10 @@ static const char *const names[] = {
 
 static enum sum_lock_use use_of_site(const struct sum_site *site)
 {
-	size_t i, j;
+	size_t i, j, looked = 0;
 
-	for (i = 0; i < site->nframe && i < LIBRARY_FRAMES; i++) {
+	for (i = 0; i < site->nframe && looked < LIBRARY_FRAMES; i++) {
+		looked += !site->frame[i].inlined;
 		if (!site->frame[i].symbol)
 			continue;
 		for (j = 0; j < sizeof(functions) / sizeof(functions[0]); j++)

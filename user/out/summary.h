@@ -53,7 +53,9 @@ struct sum_frame {
 	char *module;		/* NULL: unknown; path of the mapped file */
 	char *file;		/* NULL: unknown */
 	uint32_t line;		/* 0: unknown */
-	uint64_t offset;	/* of ip in symbol */
+	uint64_t offset;	/* of ip in symbol; 0 in an inlined function */
+	uint64_t module_offset;	/* of ip, as the file's program headers count; 0: unknown */
+	bool inlined;		/* into the next frame, which has the same ip */
 };
 
 struct sum_thread {
@@ -125,7 +127,8 @@ struct sum_lock {
 	pid_t tgid;		/* a process that used it */
 	char comm[SUM_COMM + 1];
 	char *symbol;		/* NAME or NAME+0xOFF of a global; NULL: not known */
-	char *module;		/* file that holds the symbol; NULL */
+	char *module;		/* file that holds the word; NULL */
+	uint64_t module_offset;	/* of the word, as the file's program headers count; 0: unknown */
 	enum sum_lock_kind kind;
 	/* wait operations that queued (they returned 0, ETIMEDOUT or EINTR, or still wait) */
 	uint64_t waits;

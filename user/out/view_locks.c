@@ -47,16 +47,20 @@ static void add_base(const struct view *v, struct buf *b, const char *path)
 	view_esc_glued(v, b, slash && slash[1] ? slash + 1 : path);
 }
 
-/* "queue_lock", else its address; then what is not plain about it. */
+/* "queue_lock", else "app+0x4060", else its address; then what is not plain about it. */
 static void lock_name(const struct view *v, const void *row, struct buf *b)
 {
 	const struct sum_lock *l = row;
 	enum sum_lock_use use = sum_lock_use(l);
 
-	if (l->symbol)
+	if (l->symbol) {
 		view_esc(v, b, l->symbol);
-	else
+	} else if (l->module && l->module_offset) {
+		add_base(v, b, l->module);
+		buf_addf(b, "+0x%" PRIx64, l->module_offset);
+	} else {
 		buf_addf(b, "0x%" PRIx64, l->addr);
+	}
 	if (l->kind != SUM_LOCK_PRIVATE)
 		buf_addf(b, " %s", sum_lock_kind_name(l->kind));
 	if (use != SUM_USE_UNKNOWN && l->kind != SUM_LOCK_JOIN)
@@ -90,9 +94,9 @@ static void print_place(struct view *v, const struct sum_lock *l, struct buf *b)
 		buf_adds(b, "in ");
 		view_thread(v, b, l->tgid, l->comm);
 	}
-	if (l->symbol) {
+	if (l->symbol || l->module) {
 		buf_addf(b, "%s0x%" PRIx64, b->len ? " at " : "at ", l->addr);
-		if (l->module) {
+		if (l->symbol && l->module) {
 			buf_adds(b, " of ");
 			add_base(v, b, l->module);
 		}
@@ -157,13 +161,20 @@ static bool is_libc(const struct sum_frame *f)
 
 static void add_frame(const struct view *v, struct buf *b, const struct sum_frame *f, bool full)
 {
+	bool place = !f->symbol && f->module && f->module_offset;
+
 	if (f->symbol) {
 		view_esc_glued(v, b, f->symbol);
 		if (full && f->offset)
 			buf_addf(b, "+0x%" PRIx64, f->offset);
+	} else if (place) {
+		add_base(v, b, f->module);
+		buf_addf(b, "+0x%" PRIx64, f->module_offset);
 	} else {
 		buf_addf(b, "0x%" PRIx64, f->ip);
 	}
+	if (full && f->inlined)
+		buf_adds(b, VIEW_GLUE "(inlined)");
 	/* Lines of the C library are for those who ask for stacks. */
 	if (f->file && (full || !is_libc(f))) {
 		buf_adds(b, VIEW_GLUE);
@@ -171,17 +182,31 @@ static void add_frame(const struct view *v, struct buf *b, const struct sum_fram
 		if (f->line)
 			buf_addf(b, ":%" PRIu32, f->line);
 	}
-	if (f->module && (full || !f->symbol)) {
+	if (f->module && !place && (full || !f->symbol)) {
 		buf_adds(b, VIEW_GLUE "(");
 		add_base(v, b, f->module);
 		buf_addc(b, ')');
 	}
 }
 
+/* What a compiler brought along, as std::lock_guard: it stands between lock and code. */
+static bool is_filler(const struct sum_frame *f)
+{
+	static const char *const dirs[] = { "/usr/include/", "/usr/lib/", "/rustc/" };
+	size_t i;
+
+	if (!f->inlined)
+		return false;
+	for (i = 0; f->file && i < sizeof(dirs) / sizeof(*dirs); i++)
+		if (!strncmp(f->file, dirs[i], strlen(dirs[i])))
+			return true;
+	return !f->symbol;
+}
+
 static void add_site_line(const struct view *v, struct buf *b, const struct sum_site *site,
 			  size_t most)
 {
-	size_t i, first = 0, end = site->nframe;
+	size_t i, first = 0, shown = 0, end = site->nframe;
 
 	while (first + 1 < site->nframe && is_libc(&site->frame[first]) &&
 	       is_libc(&site->frame[first + 1]))
@@ -195,8 +220,10 @@ static void add_site_line(const struct view *v, struct buf *b, const struct sum_
 		end--;
 	while (end > first + 2 && is_libc(&site->frame[end - 1]))
 		end--;
-	for (i = first; i < end && i < first + most; i++) {
-		if (i > first)
+	for (i = first; i < end && shown < most; i++) {
+		if (is_filler(&site->frame[i]))
+			continue;
+		if (shown++)
 			buf_addf(b, " %s" VIEW_GLUE, v->g->under);
 		add_frame(v, b, &site->frame[i], false);
 	}

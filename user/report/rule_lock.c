@@ -62,7 +62,7 @@ static struct rule_text lock_site(const struct sum_lock *l)
 	for (i = 1; i < site->nframe; i++) {
 		const struct sum_frame *f = &site->frame[i];
 
-		if (!f->symbol || !f->module || !strcmp(f->module, library))
+		if (!f->symbol || f->inlined || !f->module || !strcmp(f->module, library))
 			continue;
 		snprintf(t.s, sizeof(t.s), ", most often in %.120s", f->symbol);
 		break;

@@ -26,8 +26,9 @@ struct sym_opts {
 	uid_t drop_uid;			/* what the child becomes, with .drop */
 	gid_t drop_gid;
 	bool drop;			/* false: started by root it becomes 65534 */
-	/* Leaves .file and .line unknown: saves some 0.1 s for each large debug file. */
+	/* No .file, .line and inlined frames: saves some 0.1 s for each large debug file. */
 	bool no_lines;
+	bool debuginfod;		/* ask its servers, too: symfetch.h */
 	uint32_t patience_ms;		/* for all answers together; 0: SYM_PATIENCE_MS */
 	uint64_t snapshot_ns;		/* CPU time at once for new snapshots; 0: SYM_SNAPSHOT_NS */
 };
@@ -45,14 +46,16 @@ struct sym_regs {
 
 _Static_assert(sizeof(struct sym_regs) == SYM_REGS * sizeof(uint64_t), "one word a register");
 
-/* All strings belong to the struct sym and live as long as it does. */
+/* All strings belong to the struct sym and live until sym_forget or its end. */
 struct sym_frame {
 	uint64_t ip;		/* as in the registers or on the stack: after the call */
-	uint64_t offset;	/* of ip in symbol */
+	uint64_t offset;	/* of ip in symbol; 0 in an inlined function, which has no start */
+	uint64_t module_offset;	/* of ip, as the file's program headers count; 0: unknown */
 	const char *symbol;	/* NULL: unknown; demangled, version and LTO suffix cut off */
 	const char *module;	/* NULL: unknown; path of the mapped file */
 	const char *file;	/* NULL: unknown; source file of the call */
 	uint32_t line;		/* 0: unknown */
+	bool inlined;		/* into the next frame, which has the same .ip */
 };
 
 struct sym_name {
@@ -60,6 +63,7 @@ struct sym_name {
 	const char *module;	/* NULL: unknown */
 	const char *file;	/* NULL: unknown */
 	uint64_t offset;	/* of the address in symbol */
+	uint64_t module_offset;	/* of the address, as the file counts; 0: unknown */
 	uint32_t line;		/* 0: unknown */
 };
 
@@ -75,7 +79,9 @@ struct sym_stats {
 
 /*
  * Files of the traced program's choice can make each answer take long: so much
- * is waited in all, half of it for one space, and from then on nothing is asked.
+ * is waited in all, half of it for one space, and then nothing is asked; a hundredth
+ * of the time that passes is given back. Nor is a child started again that ended
+ * more than three times in ten minutes.
  */
 #define SYM_PATIENCE_MS 60000
 /*
@@ -87,7 +93,7 @@ struct sym_stats {
 
 /*
  * A client; the child starts at the first unwinding or naming. Returns NULL
- * with @err filled when memory is short. @opts may go away. Without a
+ * with @err filled when memory is short or debuginfod cannot be asked. @opts may go away. Without a
  * tracer-sym to run there are no names, and sym_trouble says so.
  */
 struct sym *sym_new(const struct sym_opts *opts, struct err *err);
@@ -116,6 +122,14 @@ int sym_snapshot(struct sym *s, uint32_t space, pid_t pid);
 #define SYM_STALE_MS 200
 
 /*
+ * Lets go of @space, which need not be known and does not come again: for those
+ * who use one struct sym for hours. What was kept for it goes now or with one of
+ * the next calls, and with it the strings of all frames and names so far: they
+ * are valid until the next call of this. Does not wait for the child.
+ */
+void sym_forget(struct sym *s, uint32_t space);
+
+/*
  * Unwinds by the files' .eh_frame from @regs and the @stack_bytes bytes that
  * were copied from regs->sp upward, and names each frame, innermost first. A
  * stack longer than the copy ends where the copy ends. Returns the number of
@@ -131,7 +145,8 @@ int sym_unwind(struct sym *s, uint32_t space, const struct sym_regs *regs,
  * The function at @addr, or the global or static object that holds @addr
  * (.data, .bss and the like; neither thread-local, heap nor stack). Returns 0,
  * -ENOENT when there is none or @space is not known, -EIO and -ENOMEM as
- * sym_unwind.
+ * sym_unwind. With -ENOENT @out has at least .module and .module_offset where
+ * @addr is in a file; else it is all 0.
  */
 int sym_code(struct sym *s, uint32_t space, uint64_t addr, struct sym_name *out);
 int sym_data(struct sym *s, uint32_t space, uint64_t addr, struct sym_name *out);
@@ -142,7 +157,6 @@ int sym_data(struct sym *s, uint32_t space, uint64_t addr, struct sym_name *out)
  */
 int sym_name_format(const struct sym_name *n, char *buf, size_t bytes);
 
-void sym_forget(struct sym *s, uint32_t space);
 void sym_stats(const struct sym *s, struct sym_stats *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DESIGN. Everything that the child was told can be told again, so it may die:
- * it is started anew at the next request, RESTARTS_MAX times in all and once
- * for a space that killed it. Waiting for it is bounded in all, too. Files and
+ * it is started anew at the next request, RESTARTS_MAX times within a while and
+ * once for a space that killed it. Waiting for it is bounded, too. Files and
  * mappings are sent when a request needs them, before it, and are not answered;
  * so there is never more than one answer on its way, and neither side can wait
  * for the other to read.
@@ -15,7 +15,9 @@
 #include "base/clock.h"
 
 #define RESTARTS_MAX 3
+#define DEATHS_NS (600 * (uint64_t)1000000000)	/* so long a death is held against it */
 #define SPACE_DEATHS_MAX 2
+#define WAIT_PART 100	/* of the time that passes, is given back */
 
 static int need_child(struct sym *s)
 {
@@ -27,7 +29,9 @@ static int need_child(struct sym *s)
 		return 0;
 	if (s->no_child)
 		return -s->no_child;
-	if (s->stats.restarts > RESTARTS_MAX)
+	if (s->deaths > RESTARTS_MAX && clock_mono_ns() - s->death_ns > DEATHS_NS)
+		s->deaths = 0;
+	if (s->deaths > RESTARTS_MAX)
 		return -EIO;
 	for (size_t i = 0; i < s->nfile; i++)
 		s->file[i].sent = false;
@@ -40,6 +44,20 @@ static void child_failed(struct sym *s)
 {
 	symchild_stop(&s->child);
 	s->stats.restarts++;
+	s->deaths++;
+	s->death_ns = clock_mono_ns();
+}
+
+/* One or two words, with a descriptor where @fd is one. */
+static int send_words(struct sym *s, enum symp_type type, const uint32_t *word, size_t n, int fd)
+{
+	int rc = symp_begin(&s->out, type, 0);
+
+	if (!rc)
+		rc = buf_add(&s->out, word, n * sizeof(*word));
+	if (!rc)
+		rc = symp_end(&s->out);
+	return rc ? rc : symchild_send(&s->child, &s->out, fd, SYM_TIMEOUT_MS);
 }
 
 static int send_file(struct sym *s, uint32_t id)
@@ -49,14 +67,23 @@ static int send_file(struct sym *s, uint32_t id)
 
 	if (f->sent || f->fd < 0)
 		return 0;
-	rc = symp_begin(&s->out, SYMP_FILE, 0);
-	if (!rc)
-		rc = buf_add(&s->out, &id, sizeof(id));
-	if (!rc)
-		rc = symp_end(&s->out);
-	if (!rc)
-		rc = symchild_send(&s->child, &s->out, f->fd, SYM_TIMEOUT_MS);
+	rc = send_words(s, SYMP_FILE, &id, 1, f->fd);
+	if (!rc && f->debug_fd >= 0)
+		rc = send_words(s, SYMP_DEBUG, &id, 1, f->debug_fd);
 	f->sent = !rc;
+	return rc;
+}
+
+int sym_tell(struct sym *s, enum symp_type type, uint32_t a, uint32_t b, int fd)
+{
+	const uint32_t word[2] = { a, b };
+	int rc;
+
+	if (!s->child.pid)
+		return 0;
+	rc = send_words(s, type, word, type == SYMP_FORGET ? 2 : 1, fd);
+	if (rc)
+		child_failed(s);
 	return rc;
 }
 
@@ -71,10 +98,7 @@ void sym_shed_files(struct sym *s)
 			child_failed(s);
 			return;
 		}
-		if (f->fd >= 0) {
-			close(f->fd);
-			f->fd = -1;
-		}
+		symfile_close(f);
 	}
 }
 
@@ -132,9 +156,13 @@ void sym_bad_answer(struct sym *s, struct symspace *sp)
 	child_failed(s);
 }
 
-static bool out_of_patience(const struct sym *s, const struct symspace *sp)
+static bool out_of_patience(struct sym *s, const struct symspace *sp)
 {
 	uint64_t ms = s->opts.patience_ms ? s->opts.patience_ms : SYM_PATIENCE_MS;
+	uint64_t now_ns = clock_mono_ns(), back_ns = (now_ns - s->waited_at_ns) / WAIT_PART;
+
+	s->waited_ns -= back_ns < s->waited_ns ? back_ns : s->waited_ns;
+	s->waited_at_ns = now_ns;
 
 	return s->waited_ns >= ms * 1000000 || sp->waited_ns >= ms * 500000;
 }

@@ -2,7 +2,7 @@
 #ifndef SYM_SYMCLIENT_H
 #define SYM_SYMCLIENT_H
 
-/* What sym.c, symask.c, symsnap.c and symopen.c share; for nobody else. */
+/* What the files of the parent's side share; for nobody else. */
 #include "base/buf.h"
 #include "base/map.h"
 #include "sym/sym.h"
@@ -12,12 +12,18 @@
 /* A mapped file that holds code. Its number is its index + 1. */
 struct symfile {
 	int fd;			/* -1: given up to save descriptors, the child has it */
+	int debug_fd;		/* its separate debug file; -1: none known */
 	uint32_t major, minor;
 	uint64_t ino;
 	int64_t mtime_ns, size;
 	bool perf;		/* a perf map: grows and is the same */
 	bool sent;		/* to the child that runs now */
+	bool sought;		/* its debug file was looked for */
+	bool idle;		/* no space had it the last time they were gone through */
+	bool free;		/* the number is another file's to have */
 };
+
+void symfile_close(struct symfile *f);
 
 struct symspace_map {
 	uint64_t start, end, offset;
@@ -50,20 +56,53 @@ struct sym {
 	struct map *file_ids;	/* struct symsnap_key → uint32_t, the newest file */
 	struct symfile *file;
 	size_t nfile, cap_file;
-	struct map *names;	/* struct name_key → struct name_entry */
-	struct map *stacks;	/* struct stack_key → struct stack_entry */
+	size_t nfree;		/* of .file, those that are .free */
+	uint32_t forgotten;	/* spaces, since what they leave was last swept up */
+	struct map *names;	/* symlook.c's */
+	struct map *stacks;	/* struct stack_key → struct symstack */
 	struct symchild child;
 	struct buf out;
 	uint32_t seq;
-	uint64_t waited_ns;	/* for answers */
+	uint64_t waited_ns, waited_at_ns;	/* for answers, and when that was last paid back */
+	uint32_t deaths;	/* of the child, lately */
+	uint64_t death_ns;	/* CLOCK_MONOTONIC of the last one */
+	uint64_t fetched_ns;	/* with debuginfod */
 	uint64_t debt_ns, debt_at_ns;	/* CPU time of snapshots not yet paid for, and when */
 	int no_child;		/* errno: there is no tracer-sym to run */
 	bool no_map_files;	/* the kernel does not let us */
 	struct sym_stats stats;
 };
 
+/* A stack as the child unwound it. */
+struct symstack {
+	struct symp_ip *ip;
+	uint32_t n;
+};
+
+/* sym.c: drops all known stacks */
+void sym_forget_stacks(struct sym *s);
+
+/* symlook.c: names of addresses, and the cache of them */
+struct map *symlook_new(void);
+void symlook_free(struct sym *s);
+void symlook_forget(struct sym *s);
+/* Asks for the names of @st that are not known. 0; -EIO, -ENOMEM. */
+int symlook_ask(struct sym *s, struct symspace *sp, const struct symstack *st);
+/* Writes its frames, those inlined too; their number, @max at most. */
+int symlook_frames(const struct sym *s, const struct symspace *sp, const struct symstack *st,
+		   struct sym_frame *out, int max);
+
+/*
+ * symseek.c: looks for the debug files of what lacks symbols by the rest of an
+ * answer, and gives them to the child. Returns how many were found; -EBADMSG.
+ */
+int symseek_lacks(struct sym *s, const struct symspace *sp, struct symp_names *w);
+
 /* The mapping of @sp that holds @addr, or NULL. */
 const struct symspace_map *symsnap_find(const struct symspace *sp, uint64_t addr);
+/* symsnap.c: @f, file @id, is not to be found any more by what maps says of it. */
+void symsnap_drop_file(struct sym *s, const struct symfile *f, uint32_t id);
+
 /* What a request says behind its head, in two parts. */
 struct sym_request {
 	enum symp_type type, answer;
@@ -77,6 +116,8 @@ struct sym_request {
  */
 int sym_ask(struct sym *s, struct symspace *sp, const struct sym_request *r,
 	    struct symp_msg *answer);
+/* Sends @type, DEBUG or FORGET, to the child that runs; it is ended when it takes none. */
+int sym_tell(struct sym *s, enum symp_type type, uint32_t a, uint32_t b, int fd);
 /* The answer made no sense: ends the child that gave it. */
 void sym_bad_answer(struct sym *s, struct symspace *sp);
 /*
@@ -85,7 +126,12 @@ void sym_bad_answer(struct sym *s, struct symspace *sp);
  */
 void sym_shed_files(struct sym *s);
 
-/* symopen.c: opens what a line of /proc/PID/maps maps, @proc being /proc/PID. */
+/*
+ * symopen.c: opens a debug file by a path of ours, without following links; root
+ * takes only what everybody may read, since an answer of the child names it.
+ */
+int symopen_debug(const char *path);
+/* Opens what a line of /proc/PID/maps maps, @proc being /proc/PID. */
 struct stat;
 struct symmaps_line;
 int symopen_mapped(struct sym *s, int proc, const struct symmaps_line *l, struct stat *st);

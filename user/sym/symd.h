@@ -50,10 +50,21 @@ struct symd_seg {	/* PT_LOAD */
 struct symd_table;
 struct symd_lines;
 struct symd_cfi;
+struct symd_inlines;
 struct symd_perf;
 
+/* What is looked for elsewhere, by the parent: the file has no symbols of its own. */
+struct symd_lack {
+	bool wanted, told;
+	uint32_t crc;
+	unsigned char id[SYMP_BUILD_ID_MAX];
+	unsigned int id_bytes;
+	char link[SYMP_LINK_MAX + 1];
+};
+
 struct symd_file {
-	int fd;			/* -1 once it was opened */
+	int fd;			/* libdwfl has one of its own */
+	int debug_fd;		/* separate debug file that the parent found; -1: none */
 	bool opened, good;	/* good: an ELF file that libdw took */
 	bool x86_64;
 	bool perf;		/* no ELF file but a perf map; .fd stays */
@@ -64,18 +75,22 @@ struct symd_file {
 	struct symd_table *table;	/* NULL: not built */
 	struct symd_lines *lines;	/* NULL: not built */
 	struct symd_cfi *cfi;		/* NULL: not built */
+	struct symd_inlines *inlines;	/* NULL: not built */
+	struct symd_lack lack;
 	struct symd_perf *text;		/* of a perf map; NULL: not read */
 };
 
 /* Takes @fd; nothing is read yet. NULL: no memory, @fd is closed. */
 struct symd_file *symd_file_new(int fd);
 void symd_file_free(struct symd_file *f);
+/* Takes @fd as its debug file: what was read of it so far is read anew with that. */
+void symd_file_debug(struct symd_file *f, int fd);
 /* Opens it at the first call; whether it is an ELF file. */
 bool symd_file_open(struct symd_file *f);
 /* The segment that holds @vaddr in memory, or NULL. */
 const struct symd_seg *symd_file_seg(const struct symd_file *f, uint64_t vaddr);
 
-/* --- symdtable.c, symdname.c, symdline.c: names of one file's addresses ---- */
+/* --- symdtable.c, symdname.c, symdline.c, symdinline.c: names in one file ---- */
 
 struct symd_sym {
 	uint64_t addr, size;
@@ -94,6 +109,23 @@ void symd_name(const char *raw, char *out, size_t bytes);
 /* Source file (the file's own string) and line of @vaddr; false: not known. */
 bool symd_line(struct symd_file *f, uint64_t vaddr, const char **source, uint32_t *line);
 void symd_lines_free(struct symd_lines *l);
+/* The unit that holds @vaddr, and the address that it calls it; NULL: not known. */
+Dwarf *symd_line_unit(struct symd_file *f, uint64_t vaddr, Dwarf_Die *unit, Dwarf_Addr *addr);
+
+struct symd_inline {
+	const char *name;	/* as the linker would see it, or as written; NULL: unknown */
+	const char *source;	/* of the place that it is inlined into; NULL: unknown */
+	uint32_t line;
+};
+
+/*
+ * The inlined functions that @vaddr lies in, innermost first: their number, at most
+ * @max. Strings are the file's own. Takes 0.5 s at most over one request, which
+ * symd_inline_request begins, and 2 s for one file.
+ */
+uint32_t symd_inline(struct symd_file *f, uint64_t vaddr, struct symd_inline *out, uint32_t max);
+void symd_inline_request(void);
+void symd_inlines_free(struct symd_inlines *in);
 
 /* --- symdperf.c: perf maps, lines of "START SIZE NAME" that a JIT writes ----- */
 
@@ -116,6 +148,12 @@ struct symd_spaces *symd_spaces_new(void);	/* NULL: no memory */
 void symd_spaces_free(struct symd_spaces *s);
 /* Takes @fd as file @id. 0, -EBADMSG for an impossible number, -ENOMEM. */
 int symd_spaces_file(struct symd_spaces *s, uint32_t id, int fd);
+/* The same for the debug file of file @id. */
+int symd_spaces_debug(struct symd_spaces *s, uint32_t id, int fd);
+/* File @id, or NULL. */
+struct symd_file *symd_spaces_file_at(struct symd_spaces *s, uint32_t id);
+/* Frees a space or file; there need be none. */
+void symd_spaces_forget(struct symd_spaces *s, enum symp_thing what, uint32_t id);
 /* Puts the mappings of a space in place of what it had. 0 or -ENOMEM. */
 int symd_spaces_set(struct symd_spaces *s, const struct symp_list *maps);
 

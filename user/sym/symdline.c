@@ -89,25 +89,35 @@ static bool find_unit(struct symd_lines *l, uint64_t addr, Dwarf_Die *unit)
 	return lo && addr < l->range[lo - 1].end && dwarf_offdie(l->dw, l->range[lo - 1].die, unit);
 }
 
-bool symd_line(struct symd_file *f, uint64_t vaddr, const char **source, uint32_t *line)
+Dwarf *symd_line_unit(struct symd_file *f, uint64_t vaddr, Dwarf_Die *unit, Dwarf_Addr *addr)
 {
 	struct symd_lines *l = f->lines;
+
+	if (!symd_file_open(f))
+		return NULL;
+	if (!l) {
+		l = f->lines = calloc(1, sizeof(*l));
+		if (!l)
+			return NULL;
+		l->dw = dwfl_module_getdwarf(f->mod, &l->bias);
+	}
+	if (!l->dw)
+		return NULL;
+	*addr = vaddr - l->bias;
+	return find_unit(l, *addr, unit) ? l->dw : NULL;
+}
+
+bool symd_line(struct symd_file *f, uint64_t vaddr, const char **source, uint32_t *line)
+{
+	Dwarf_Addr addr;
 	Dwarf_Line *at;
 	Dwarf_Die unit;
 	const char *name;
 	int n;
 
-	if (!symd_file_open(f))
+	if (!symd_line_unit(f, vaddr, &unit, &addr))
 		return false;
-	if (!l) {
-		l = f->lines = calloc(1, sizeof(*l));
-		if (!l)
-			return false;
-		l->dw = dwfl_module_getdwarf(f->mod, &l->bias);
-	}
-	if (!l->dw || !find_unit(l, vaddr - l->bias, &unit))
-		return false;
-	at = dwarf_getsrc_die(&unit, vaddr - l->bias);
+	at = dwarf_getsrc_die(&unit, addr);
 	name = at ? dwarf_linesrc(at, NULL, NULL) : NULL;
 	if (!name || dwarf_lineno(at, &n) || n <= 0)
 		return false;

@@ -10,6 +10,8 @@
 
 #define FDS_WAITING 64
 #define RECEIVE_BYTES 65536
+/* With so many bytes of an answer written, the rest of it has no inlined frames. */
+#define INLINED_ROOM (2u << 20)
 
 struct serve {
 	int sock;
@@ -35,16 +37,47 @@ static int send_all(int sock, const struct buf *b)
 	return 0;
 }
 
+/* The descriptor that came with the message, -1 when it was lost; -2: none came. */
+static int next_fd(struct serve *s)
+{
+	int fd;
+
+	if (!s->nfd)
+		return -2;
+	fd = s->fd[0];
+	memmove(s->fd, s->fd + 1, --s->nfd * sizeof(s->fd[0]));
+	return fd;
+}
+
 static int on_file(struct serve *s, const struct symp_msg *m)
 {
 	uint32_t id;
-	int fd;
+	int fd = next_fd(s);
 
-	if (symp_file(m, &id) || !s->nfd)
+	if (fd == -2 || symp_file(m, &id))
 		return -EBADMSG;
-	fd = s->fd[0];
-	memmove(s->fd, s->fd + 1, --s->nfd * sizeof(s->fd[0]));
 	return symd_spaces_file(s->spaces, id, fd);
+}
+
+static int on_debug(struct serve *s, const struct symp_msg *m)
+{
+	uint32_t id;
+	int fd = next_fd(s);
+
+	if (fd == -2 || symp_debug(m, &id))
+		return -EBADMSG;
+	return symd_spaces_debug(s->spaces, id, fd);
+}
+
+static int on_forget(struct serve *s, const struct symp_msg *m)
+{
+	enum symp_thing what;
+	uint32_t id;
+
+	if (symp_forget(m, &what, &id))
+		return -EBADMSG;
+	symd_spaces_forget(s->spaces, what, id);
+	return 0;
 }
 
 static int on_space(struct serve *s, const struct symp_msg *m)
@@ -73,7 +106,38 @@ static int on_unwind(struct serve *s, const struct symp_msg *m)
 	return send_all(s->sock, &s->out);
 }
 
-static int add_name(struct serve *s, uint32_t space, struct symp_addr a)
+/*
+ * Names what is inlined at @at. Each inlined function's line is where its frame
+ * stands: *@source and @n's line, which then become the place that it is inlined into.
+ */
+static int add_inlined(struct serve *s, const struct symd_place *at, struct symp_name *n,
+		       const char **source)
+{
+	struct symd_inline in[SYMP_INLINED_MAX];
+	uint32_t count;
+
+	if (at->file->perf || s->out.len > INLINED_ROOM)
+		return 0;
+	count = symd_inline(at->file, at->vaddr, in, SYMP_INLINED_MAX);
+	for (uint32_t i = 0; i < count; i++) {
+		char name[SYMP_SYMBOL_MAX + 1] = "";
+		int rc;
+
+		if (in[i].name)
+			symd_name(in[i].name, name, sizeof(name));
+		n->inlined = 1;
+		rc = symp_names_add(&s->out, *n, name, *source);
+		n->inlined = 0;
+		if (rc)
+			return rc;
+		*source = in[i].source;
+		n->line = in[i].line;
+	}
+	return 0;
+}
+
+/* *@file: the file that the address is in, 0 for none. */
+static int add_name(struct serve *s, uint32_t space, struct symp_addr a, uint32_t *file)
 {
 	char name[SYMP_SYMBOL_MAX + 1] = "";
 	const char *source = NULL;
@@ -83,9 +147,20 @@ static int add_name(struct serve *s, uint32_t space, struct symp_addr a)
 	bool data = a.kind == SYMP_DATA;
 	uint64_t back = a.kind == SYMP_CALL;
 
+	*file = 0;
 	if (!symd_spaces_find(s->spaces, space, a.addr - back, data, &at) || !at.file)
 		return symp_names_add(&s->out, n, NULL, NULL);
-	n.file = at.id;
+	*file = n.file = at.id;
+	if (!at.file->perf)
+		n.vaddr = at.vaddr + back;
+	if (!data && s->lines) {
+		int rc;
+
+		symd_line(at.file, at.vaddr, &source, &n.line);
+		rc = add_inlined(s, &at, &n, &source);
+		if (rc)
+			return rc;
+	}
 	sym = symd_table_find(at.file, at.vaddr, data);
 	if (sym) {
 		/* A JIT's names are as they should be shown. */
@@ -95,15 +170,32 @@ static int add_name(struct serve *s, uint32_t space, struct symp_addr a)
 			symd_name(sym->name, name, sizeof(name));
 		n.offset = at.vaddr + back - sym->addr;
 	}
-	if (!data && s->lines)
-		symd_line(at.file, at.vaddr, &source, &n.line);
 	return symp_names_add(&s->out, n, name, source);
+}
+
+/* The files of an answer that lack symbols and were not told of yet. */
+static int add_lacks(struct serve *s, const uint32_t *file, uint32_t n, uint32_t *told)
+{
+	for (uint32_t i = 0; i < n && *told < SYMP_LACKS_MAX; i++) {
+		struct symd_file *f = symd_spaces_file_at(s->spaces, file[i]);
+		struct symp_lack l = { .file = file[i] };
+
+		if (!f || !f->lack.wanted || f->lack.told)
+			continue;
+		f->lack.told = true;
+		l.crc = f->lack.crc;
+		l.id_bytes = (uint16_t)f->lack.id_bytes;
+		if (symp_lacks_add(&s->out, l, f->lack.id, f->lack.link))
+			return -ENOMEM;
+		++*told;
+	}
+	return 0;
 }
 
 static int on_name(struct serve *s, const struct symp_msg *m)
 {
+	uint32_t head[2] = { 0 }, file[SYMP_NAMES_MAX], nfile = 0;
 	struct symp_list l;
-	uint32_t head[2] = { 0 };
 
 	if (symp_name_request(m, &l))
 		return -EBADMSG;
@@ -112,11 +204,15 @@ static int on_name(struct serve *s, const struct symp_msg *m)
 	    buf_add(&s->out, head, sizeof(head)))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < l.n; i++) {
-		int rc = add_name(s, l.space, symp_addr_at(&l, i));
+		int rc = add_name(s, l.space, symp_addr_at(&l, i), &file[nfile]);
 
 		if (rc)
 			return rc;
+		nfile += file[nfile] != 0;
 	}
+	if (add_lacks(s, file, nfile, &head[1]))
+		return -ENOMEM;
+	memcpy(s->out.data + sizeof(struct symp_head), head, sizeof(head));
 	if (symp_end(&s->out))
 		return -ENOMEM;
 	return send_all(s->sock, &s->out);
@@ -129,11 +225,14 @@ static int dispatch(struct serve *s, const struct symp_msg *m)
 		[SYMP_SPACE] = on_space,
 		[SYMP_UNWIND] = on_unwind,
 		[SYMP_NAME] = on_name,
+		[SYMP_DEBUG] = on_debug,
+		[SYMP_FORGET] = on_forget,
 	};
 
 	if (m->head.type >= sizeof(on) / sizeof(on[0]) || !on[m->head.type])
 		return -EBADMSG;
 	symd_box_request();
+	symd_inline_request();
 	return on[m->head.type](s, m);
 }
 

@@ -77,6 +77,39 @@ int symd_spaces_file(struct symd_spaces *s, uint32_t id, int fd)
 	return s->file[id] ? 0 : -ENOMEM;
 }
 
+int symd_spaces_debug(struct symd_spaces *s, uint32_t id, int fd)
+{
+	struct symd_file *f = symd_spaces_file_at(s, id);
+
+	if (!f || fd < 0) {
+		if (fd >= 0)
+			close(fd);
+		return f ? 0 : -EBADMSG;
+	}
+	symd_file_debug(f, fd);
+	return 0;
+}
+
+struct symd_file *symd_spaces_file_at(struct symd_spaces *s, uint32_t id)
+{
+	return id < FILES_MAX ? s->file[id] : NULL;
+}
+
+void symd_spaces_forget(struct symd_spaces *s, enum symp_thing what, uint32_t id)
+{
+	struct space *sp = what == SYMP_THE_SPACE ? map_get(s->space, &id) : NULL;
+
+	if (sp) {
+		free(sp->map);
+		map_del(s->space, &id);
+	}
+	/* Mappings of it are of spaces that are forgotten too, or place nothing. */
+	if (what == SYMP_THE_FILE && id < FILES_MAX) {
+		symd_file_free(s->file[id]);
+		s->file[id] = NULL;
+	}
+}
+
 int symd_spaces_set(struct symd_spaces *s, const struct symp_list *maps)
 {
 	struct mapping *map = calloc(maps->n ? maps->n : 1, sizeof(*map));
@@ -185,7 +218,8 @@ static bool place_of(struct symd_spaces *s, struct space *sp, struct mapping *m,
 		return false;
 	if (!m->tried)
 		place_all(sp, m->file, f);
-	if (!m->placed)
+	/* It is closed again when its debug file comes. */
+	if (!m->placed || !symd_file_open(f))
 		return false;
 	*out = (struct symd_place){ .file = f, .id = m->file, .vaddr = addr - m->bias };
 	return true;

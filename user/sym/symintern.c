@@ -101,3 +101,8 @@ const char *symintern_add(struct symintern *t, const char *s, size_t bytes)
 	t->bytes += n + 1;
 	return text;
 }
+
+size_t symintern_bytes(const struct symintern *t)
+{
+	return t->bytes;
+}

@@ -16,5 +16,6 @@ void symintern_free(struct symintern *t);
  * NULL: no memory, or more than SYMINTERN_BYTES_MAX kept.
  */
 const char *symintern_add(struct symintern *t, const char *s, size_t bytes);
+size_t symintern_bytes(const struct symintern *t);	/* of all kept strings */
 
 #endif

@@ -11,7 +11,7 @@ long symp_frame(const void *data, size_t bytes, struct symp_msg *out)
 	if (bytes < sizeof(h))
 		return 0;
 	memcpy(&h, data, sizeof(h));
-	if (h.type < SYMP_FILE || h.type > SYMP_NAMES || h.zero || h.zero2 ||
+	if (h.type < SYMP_FILE || h.type >= SYMP_TYPES || h.zero || h.zero2 ||
 	    h.bytes > SYMP_BYTES_MAX)
 		return -EBADMSG;
 	if (bytes - sizeof(h) < h.bytes)
@@ -40,12 +40,36 @@ int symp_end(struct buf *b)
 	return 0;
 }
 
-int symp_file(const struct symp_msg *m, uint32_t *file)
+static int file_body(const struct symp_msg *m, unsigned int type, uint32_t *file)
 {
-	if (m->head.type != SYMP_FILE || m->head.bytes != sizeof(*file))
+	if (m->head.type != type || m->head.bytes != sizeof(*file))
 		return -EBADMSG;
 	memcpy(file, m->body, sizeof(*file));
 	return *file ? 0 : -EBADMSG;
+}
+
+int symp_file(const struct symp_msg *m, uint32_t *file)
+{
+	return file_body(m, SYMP_FILE, file);
+}
+
+int symp_debug(const struct symp_msg *m, uint32_t *file)
+{
+	return file_body(m, SYMP_DEBUG, file);
+}
+
+int symp_forget(const struct symp_msg *m, enum symp_thing *what, uint32_t *id)
+{
+	uint32_t w[2];
+
+	if (m->head.type != SYMP_FORGET || m->head.bytes != sizeof(w))
+		return -EBADMSG;
+	memcpy(w, m->body, sizeof(w));
+	if (w[0] > SYMP_THE_FILE)
+		return -EBADMSG;
+	*what = (enum symp_thing)w[0];
+	*id = w[1];
+	return 0;
 }
 
 /* Two words and then as many items as one of them says, exactly. */
@@ -154,9 +178,11 @@ int symp_names_begin(const struct symp_msg *m, struct symp_names *out)
 	if (m->head.type != SYMP_NAMES || m->head.bytes < sizeof(w))
 		return -EBADMSG;
 	memcpy(w, m->body, sizeof(w));
-	if (w[0] > SYMP_NAMES_MAX)
+	if (w[0] > SYMP_NAMES_MAX || w[1] > SYMP_LACKS_MAX)
 		return -EBADMSG;
 	out->n = w[0];
+	out->nlack = w[1];
+	out->deep = 0;
 	out->p = (const char *)m->body + sizeof(w);
 	out->end = (const char *)m->body + m->head.bytes;
 	return 0;
@@ -175,7 +201,27 @@ int symp_names_next(struct symp_names *w, struct symp_name *out,
 	*symbol = w->p;
 	*source = w->p + out->symbol_bytes;
 	w->p += out->symbol_bytes + out->source_bytes;
+	if (out->inlined)
+		return ++w->deep > SYMP_INLINED_MAX ? -EBADMSG : 0;
+	w->deep = 0;
 	w->n--;
+	return 0;
+}
+
+int symp_lacks_next(struct symp_names *w, struct symp_lack *out,
+		    const unsigned char **id, const char **link)
+{
+	if (w->n || !w->nlack || (size_t)(w->end - w->p) < sizeof(*out))
+		return -EBADMSG;
+	memcpy(out, w->p, sizeof(*out));
+	w->p += sizeof(*out);
+	if (out->id_bytes > SYMP_BUILD_ID_MAX || out->link_bytes > SYMP_LINK_MAX ||
+	    (size_t)(w->end - w->p) < (size_t)out->id_bytes + out->link_bytes)
+		return -EBADMSG;
+	*id = (const unsigned char *)w->p;
+	*link = w->p + out->id_bytes;
+	w->p += out->id_bytes + out->link_bytes;
+	w->nlack--;
 	return 0;
 }
 
@@ -199,6 +245,16 @@ int symp_names_add(struct buf *b, struct symp_name n, const char *symbol, const 
 	n.zero = 0;
 	if (buf_add(b, &n, sizeof(n)) || buf_add(b, symbol, n.symbol_bytes) ||
 	    buf_add(b, source, n.source_bytes))
+		return -ENOMEM;
+	return 0;
+}
+
+int symp_lacks_add(struct buf *b, struct symp_lack l, const unsigned char *id, const char *link)
+{
+	l.link_bytes = link ? (uint16_t)strlen(link) : 0;
+	l.zero = 0;
+	if (buf_add(b, &l, sizeof(l)) || buf_add(b, id, l.id_bytes) ||
+	    buf_add(b, link, l.link_bytes))
 		return -ENOMEM;
 	return 0;
 }

@@ -68,31 +68,56 @@ const struct symspace_map *symsnap_find(const struct symspace *sp, uint64_t addr
 	return lo < sp->n && sp->map[lo].start <= addr ? &sp->map[lo] : NULL;
 }
 
-static uint32_t add_file(struct sym *s, const struct symsnap_key *key, int fd,
-			 const struct stat *st)
+/* One that was forgotten, or a new one, .free too; NULL: all numbers are taken, or no memory. */
+static struct symfile *free_file(struct sym *s)
 {
-	struct symfile *f;
-	uint32_t *id = s->nfile < FILES_MAX ? map_put(s->file_ids, key) : NULL;
-
-	if (!id)
-		return 0;
+	for (size_t i = 0; s->nfree && i < s->nfile; i++) {
+		if (s->file[i].free)
+			return &s->file[i];
+	}
+	if (s->nfile == FILES_MAX)
+		return NULL;
 	if (s->nfile == s->cap_file) {
 		size_t cap = s->cap_file ? s->cap_file * 2 : 64;
+		struct symfile *f = realloc(s->file, cap * sizeof(*f));
 
-		f = realloc(s->file, cap * sizeof(*f));
 		if (!f)
-			return 0;
+			return NULL;
 		s->file = f;
 		s->cap_file = cap;
 	}
-	f = &s->file[s->nfile++];
+	s->file[s->nfile] = (struct symfile){ .fd = -1, .debug_fd = -1, .free = true };
+	s->nfree++;
+	return &s->file[s->nfile++];
+}
+
+static uint32_t add_file(struct sym *s, const struct symsnap_key *key, int fd,
+			 const struct stat *st)
+{
+	struct symfile *f = free_file(s);
+	uint32_t *id = f ? map_put(s->file_ids, key) : NULL;
+
+	if (!id)
+		return 0;
+	s->nfree -= f->free;
 	*f = (struct symfile){
-		.fd = fd, .major = key->major, .minor = key->minor, .ino = key->ino,
+		.fd = fd, .debug_fd = -1,
+		.major = key->major, .minor = key->minor, .ino = key->ino,
 		.mtime_ns = mtime_ns(st), .size = st->st_size,
 	};
-	*id = (uint32_t)s->nfile;
+	*id = (uint32_t)(f - s->file) + 1;
 	s->stats.files++;
 	return *id;
+}
+
+void symsnap_drop_file(struct sym *s, const struct symfile *f, uint32_t id)
+{
+	struct symsnap_key key = { .major = f->major, .minor = f->minor, .ino = f->ino };
+	const uint32_t *known = map_get(s->file_ids, &key);
+
+	/* A newer file may have its place. */
+	if (known && *known == id)
+		map_del(s->file_ids, &key);
 }
 
 /* Whether the file that is held open is still what it was. */

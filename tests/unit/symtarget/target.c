@@ -43,6 +43,27 @@ __attribute__((noinline)) void outer_function(pthread_mutex_t *m)
 	steps++;
 }
 
+#define ALWAYS_INLINE __attribute__((always_inline)) inline
+
+static ALWAYS_INLINE void inner_inlined(pthread_mutex_t *m)
+{
+	wait_here(m);	/* line 50 */
+	steps++;
+}
+
+static ALWAYS_INLINE void outer_inlined(pthread_mutex_t *m)
+{
+	if (m)
+		inner_inlined(m);	/* line 57 */
+	steps++;
+}
+
+__attribute__((noinline)) static void holds_inlined(pthread_mutex_t *m)
+{
+	outer_inlined(m);	/* line 63 */
+	steps++;
+}
+
 static pthread_mutex_t *handled;
 
 static void on_signal(int sig)
@@ -71,6 +92,8 @@ static void run(const char *mode, pthread_mutex_t *m)
 		pthread_join(t, NULL);
 	} else if (!strcmp(mode, "lib")) {
 		lib_wait(1);
+	} else if (!strcmp(mode, "inline")) {
+		holds_inlined(m);
 	} else {
 		outer_function(m);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // As target.c, with names that a C++ compiler mangles.
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <string>
 
@@ -19,6 +20,29 @@ public:
 
 template <typename T> std::mutex queue<T>::guard;
 
+template <typename F> __attribute__((noinline)) void call_with(F f, int n)
+{
+	f(n);
+	std::printf("%d\n", n);
+}
+
+// The lambda is a function of its own, and what it calls is inlined into it.
+inline __attribute__((always_inline)) void inlined_push(queue<long> &q, int n)
+{
+	q.push(n);
+	q.last++;
+}
+
+__attribute__((noinline)) void through_lambda(int n)
+{
+	queue<long> q;
+
+	call_with([&q] (int i) __attribute__((noinline)) {
+		inlined_push(q, i);
+		std::printf("%ld\n", q.last);
+	}, n);
+}
+
 struct runner {
 	virtual ~runner() {}
 	virtual void operator()(const std::string &name, int n);
@@ -34,7 +58,7 @@ __attribute__((noinline)) void runner::operator()(const std::string &name, int n
 
 }
 
-int main()
+int main(int argc, char **argv)
 {
 	work::runner r;
 
@@ -42,6 +66,8 @@ int main()
 	std::printf("%p %p\n", static_cast<void *>(&work::queue<long>::guard),
 		    static_cast<void *>(&work::queue<long>::guard));
 	std::fflush(stdout);
+	if (argc > 1 && !strcmp(argv[1], "lambda"))
+		work::through_lambda(5);
 	r("name", 3);
 	return 0;
 }
