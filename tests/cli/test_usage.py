@@ -13,7 +13,7 @@ from harness import (SANITIZED, TRACER, Skip, check, clean_env, contains, equal,
 @test(root=False)
 def help_goes_to_stdout():
     for args in (["--help"], ["-h"], ["help"], ["run", "--help"], ["attach", "--help"],
-                 ["help", "run"], ["help", "attach"], ["run", "-h"]):
+                 ["help", "run"], ["help", "attach"], ["run", "-h"], ["doctor", "--help"]):
         r = run([TRACER, *args]).ok()
         check(len(r.out) > 200 and r.err == "", f"{args}: {r.err!r}")
         check(all(len(line) <= 80 for line in r.out.splitlines()), f"{args}: wider than 80")

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* The executable behind run and attach: tracer runs it with its own arguments. */
+/* The executable behind run, attach and doctor: tracer runs it with its own arguments. */
 #include <errno.h>
 #include <string.h>
 
 #include "cmd/session.h"
+#include "collect/privilege.h"
 
 static const struct { const char *name; int (*main)(int argc, char **argv); } commands[] = {
 	{ "run", run_main },
 	{ "attach", attach_main },
+	{ "doctor", doctor_main },
 };
 
 int main(int argc, char **argv)
 {
-	struct err err;
+	struct err err = {};
 	size_t i;
 
 	session_hold_fds();
+	if (privilege_begin(&err))
+		return session_fail(&err, argc > 1 && !strcmp(argv[1], "run") ? 125 : 2);
 	for (i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (!strcmp(argv[1], commands[i].name))
 			return commands[i].main(argc - 1, argv + 1);

@@ -65,6 +65,8 @@ void session_release(struct session *s);
  * held by something that refuses writing, and that the command does not inherit.
  */
 void session_hold_fds(void);
+/* The directory of this executable and the others of libexec; -errno. */
+int session_libexec(char *to, size_t bytes, struct err *err);
 /* Prints an error and its hint to stderr; returns @code. */
 int session_fail(const struct err *err, int code);
 /* Prints the command's help in this program's place; does not return but by exit code. */
@@ -76,5 +78,6 @@ void session_note(const struct session *s, const char *fmt, ...)
 int run_main(int argc, char **argv);
 int attach_main(int argc, char **argv);
 int top_main(int argc, char **argv);
+int doctor_main(int argc, char **argv);
 
 #endif

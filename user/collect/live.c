@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "collect/live_routine.h"
 #include "collect/live_state.h"
+#include "collect/refusal.h"
 #include "out/perfetto.h"
 
 /* An event younger than this may have an older one on its way on another CPU. */
@@ -67,11 +68,9 @@ static int live_init(struct live *l, const struct live_setup *setup, struct err 
 	nrings = ring_cpus((unsigned int)l->ncpus);
 	l->ring = ring_new(nrings, ring_total(nrings, setup->ring_bytes ? setup->ring_bytes :
 							LIVE_RING_BYTES), err);
-	if (!l->ring) {
-		if (err->code == EPERM)
-			err_hint(err, "run it with sudo, or give it CAP_BPF and CAP_PERFMON");
-		return -err->code;
-	}
+	if (!l->ring)
+		return err->code == EPERM ? refusal_err(err, EPERM, "cannot make the event rings",
+							"", NULL) : -err->code;
 	return 0;
 }
 

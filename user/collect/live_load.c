@@ -1,123 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DESIGN. One object holds all programs; what a trace does not need is not
- * loaded, and constants in its read-only data let the verifier drop the code of
- * collectors that are off. System calls have two ways to attach, tried in order
- * by really loading. Births are attached first, then the rest; only then are
- * the targets' threads looked for, so that none slips between.
+ * DESIGN. A trace's set-up as the constants of the BPF programs, its maps, and the
+ * programs by the rows of live_progs.c. Births are attached first, then the
+ * rest; only then are the targets' threads looked for, so that none slips between.
  */
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "collect/cgroup.h"
 #include "collect/commre.h"
+#include "collect/live_progs.h"
 #include "collect/live_routine.h"
 #include "collect/live_state.h"
-#include "collect/live_types.h"
 #include "collect/proc.h"
+#include "collect/refusal.h"
 #include "live.skel.h"
-
-#define VMLINUX_BTF "/sys/kernel/btf/vmlinux"
-
-/* The ways to see system calls, best first: typed registers, or looked up. */
-static const struct { const char *name, *enter, *exit; } call_ways[] = {
-	{ "tp_btf", "call_enter_btf", "call_exit_btf" },
-	{ "raw_tp", "call_enter_raw", "call_exit_raw" },
-};
-#define NWAYS (sizeof(call_ways) / sizeof(call_ways[0]))
-
-/* When a program is needed, and in which order they are attached. */
-enum need { NEED_ALWAYS, NEED_EXACT, NEED_FILTER, NEED_ROUTINES, NEED_NAMES };
-static const struct { const char *name; enum need need; } attach_order[] = {
-	{ "forked",		NEED_ALWAYS },
-	{ "execed",		NEED_ALWAYS },
-	{ "renamed",		NEED_NAMES },
-	{ "cgroup_joined",	NEED_FILTER },
-	{ "new_woken",		NEED_FILTER },
-	{ "sched_switched",	NEED_ALWAYS },
-	{ "sched_woken",	NEED_ALWAYS },
-	{ "call_exit_btf",	NEED_EXACT },
-	{ "call_exit_raw",	NEED_EXACT },
-	{ "call_enter_btf",	NEED_EXACT },
-	{ "call_enter_raw",	NEED_EXACT },
-	{ "routine_begins",	NEED_ROUTINES },	/* a uprobe: live_routine.c attaches it */
-};
-#define NATTACH (sizeof(attach_order) / sizeof(attach_order[0]))
-
-/* What libbpf said last: the verifier's reason, when a load fails. */
-static char libbpf_said[512];
-
-__attribute__((format(printf, 2, 0)))
-static int keep_said(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	if (level == LIBBPF_WARN && !libbpf_said[0])
-		vsnprintf(libbpf_said, sizeof(libbpf_said), fmt, ap);
-	return 0;
-}
-
-static int explain(int code, struct err *err)
-{
-	struct utsname un;
-	size_t len;
-
-	if (code == EPERM) {
-		err_set(err, EPERM, "cannot load the BPF programs: permission denied");
-		err_hint(err, "run it with sudo, or give it CAP_BPF and CAP_PERFMON");
-		return -EPERM;
-	}
-	if (access(VMLINUX_BTF, R_OK)) {
-		err_set(err, ENOENT, "cannot load the BPF programs: the kernel has no type "
-			"information (%s)", VMLINUX_BTF);
-		err_hint(err, "it needs a kernel built with CONFIG_DEBUG_INFO_BTF=y, as "
-			 "Debian's are");
-		return -ENOENT;
-	}
-	len = strcspn(libbpf_said, "\n");
-	libbpf_said[len] = '\0';
-	uname(&un);
-	err_sys(err, code, "cannot load the BPF programs on Linux %s", un.release);
-	if (code == EMFILE) {
-		err_hint(err, "64 file descriptors are needed: raise the limit, as in "
-			 "'ulimit -n 1024'");
-		return -code;
-	}
-	err_hint(err, "Linux 5.17 or newer is needed%s%s", len ? "; libbpf says: " : "",
-		 libbpf_said);
-	return -code;
-}
-
-/* sched_switch grew the state it switches out with in 5.18. */
-static bool switch_has_state(void)
-{
-	struct btf *btf = btf__load_vmlinux_btf();
-	const struct btf_type *t;
-	bool has = false;
-	int id;
-
-	if (libbpf_get_error(btf))
-		return false;
-	id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
-	if (id > 0) {
-		t = btf__type_by_id(btf, btf__type_by_id(btf, (__u32)id)->type);
-		t = t ? btf__type_by_id(btf, t->type) : NULL;
-		has = t && btf_is_func_proto(t) && btf_vlen(t) >= 5;
-	}
-	btf__free(btf);
-	return has;
-}
 
 static int configure_filter(struct live_config *cfg, const struct live_setup *setup,
 			    struct commre *re, struct err *err)
@@ -142,11 +46,7 @@ static int configure_filter(struct live_config *cfg, const struct live_setup *se
 	}
 	cfg->filter = setup->comm || setup->cgroup || setup->user || !setup->targets_only;
 	cfg->targets_only = setup->targets_only;
-	if (getuid()) {
-		cfg->uid_filter = 1;
-		cfg->uid = getuid();
-		cfg->gid = getgid();
-	}
+	live_config_user(cfg);
 	return 0;
 }
 
@@ -173,22 +73,26 @@ static int configure_paths(struct live_config *cfg, const struct live_setup *set
 	return 0;
 }
 
-static bool wanted(const char *name, const struct live_setup *setup, bool filter, size_t way)
-{
-	size_t i, w;
+/* What a trace loads: of the ways to see calls, the one that is tried. */
+struct choice { const struct live_setup *setup; bool filter; size_t way; };
 
-	for (w = 0; w < NWAYS; w++)
-		if (w != way && (!strcmp(name, call_ways[w].enter) ||
-				 !strcmp(name, call_ways[w].exit)))
-			return false;
-	for (i = 0; i < NATTACH; i++)
-		if (!strcmp(name, attach_order[i].name))
-			return attach_order[i].need == NEED_ALWAYS ||
-			       (attach_order[i].need == NEED_EXACT && setup->mode == SUM_EXACT) ||
-			       (attach_order[i].need == NEED_FILTER && filter) ||
-			       (attach_order[i].need == NEED_ROUTINES && setup->start_routines) ||
-			       (attach_order[i].need == NEED_NAMES && (filter || setup->watch));
-	return true;	/* the iterators */
+static bool wanted(void *ctx, const struct live_prog *p)
+{
+	const struct choice *c = ctx;
+
+	switch (p->need) {
+	case NEED_ALWAYS:
+		return true;
+	case NEED_CALLS:
+		return c->setup->mode == SUM_EXACT && live_prog_way(p) == c->way;
+	case NEED_FILTER:
+		return c->filter;
+	case NEED_ROUTINES:
+		return c->setup->start_routines;
+	case NEED_NAMES:
+		return c->filter || c->setup->watch;
+	}
+	return false;
 }
 
 static int put_maps(struct live *l, const struct commre *re, struct err *err)
@@ -207,58 +111,6 @@ static int put_maps(struct live *l, const struct commre *re, struct err *err)
 	    bpf_map__update_elem(b->maps.comm_dfa, &zero, sizeof(zero), re, sizeof(*re), 0))
 		return err_sys(err, errno, "cannot set up the filter by name");
 	return 0;
-}
-
-static int load_by(struct live *l, const struct live_setup *setup, const struct live_config *cfg,
-		   size_t way)
-{
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = live_types_path());
-	struct bpf_program *prog;
-	struct live_bpf *b;
-	int r;
-
-	b = live_bpf__open_opts(&opts);
-	if (!b)
-		return -errno;
-	l->bpf = b;
-	memcpy(&b->rodata->cfg, cfg, sizeof(*cfg));
-	live_classes(b->rodata->call_class, b->rodata->call_path_args, b->rodata->call_fd_args,
-		     setup->calls);
-	bpf_object__for_each_program(prog, b->obj)
-		bpf_program__set_autoload(prog, wanted(bpf_program__name(prog), setup,
-						       cfg->comm_filter || cfg->cgroup_filter,
-						       way));
-	bpf_map__set_max_entries(b->maps.rings, (uint32_t)l->ncpus);
-	if (cfg->watch) {
-		bpf_map__set_max_entries(b->maps.seen, cfg->watch_rows);
-		bpf_map__set_max_entries(b->maps.seen_free, cfg->watch_rows);
-	}
-	r = live_bpf__load(b);
-	if (r) {
-		live_bpf__destroy(b);
-		l->bpf = NULL;
-	}
-	return r;
-}
-
-/* By the small type information first; whatever ails that, libbpf's own way is left. */
-static int load_way(struct live *l, const struct live_setup *setup, struct live_config *cfg,
-		    size_t way)
-{
-	size_t elf_bytes;
-	const void *elf = live_bpf__elf_bytes(&elf_bytes);
-	int r = live_types_begin(elf, elf_bytes);
-
-	if (!r) {
-		cfg->switch_has_state = live_types_switch_state();
-		r = load_by(l, setup, cfg, way);
-		live_types_end();
-	}
-	if (r && r != -EPERM) {
-		cfg->switch_has_state = switch_has_state();
-		r = load_by(l, setup, cfg, way);
-	}
-	return r;
 }
 
 /* Read as memory, while the programs write it. */
@@ -281,56 +133,47 @@ uint32_t live_seen_used(const struct live *l)
 	return used < l->seen_rows ? used : (uint32_t)l->seen_rows - 1;
 }
 
-static int learn_self(struct live *l, struct err *err)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, opts);
-	struct live_self *self = &l->bpf->bss->self;
-	int fd[2] = { -1, -1 }, event = eventfd(0, EFD_CLOEXEC), r = 0;
-
-	if (event < 0 || pipe2(fd, O_CLOEXEC))
-		r = err_sys(err, errno, "cannot make a pipe");
-	self->pipe_fd = (uint32_t)fd[0];
-	self->event_fd = (uint32_t)event;
-	if (!r && bpf_prog_test_run_opts(bpf_program__fd(l->bpf->progs.learn_self), &opts))
-		r = err_sys(err, errno, "cannot learn the tracer's own namespace");
-	if (event >= 0)
-		close(event);
-	if (fd[0] >= 0) {
-		close(fd[0]);
-		close(fd[1]);
-	}
-	return r;
-}
-
 static int attach_all(struct live *l, struct err *err)
 {
 	struct bpf_program *prog;
-	struct bpf_link *link;
 	size_t i;
+	int r;
 
-	for (i = 0; i < NATTACH; i++) {
-		prog = bpf_object__find_program_by_name(l->bpf->obj, attach_order[i].name);
-		if (!prog || !bpf_program__autoload(prog) ||
-		    attach_order[i].need == NEED_ROUTINES)
+	for (i = 0; i < live_nprogs; i++) {
+		prog = live_prog_find(l->bpf, &live_progs[i]);
+		if (!prog || live_progs[i].hook != HOOK_TRACEPOINT)
 			continue;
-		link = bpf_program__type(prog) == BPF_PROG_TYPE_TRACING ?
-			bpf_program__attach_trace(prog) : bpf_program__attach(prog);
-		if (!link)
-			return err_sys(err, errno, "cannot attach %s", attach_order[i].name);
-		l->link[l->nlink++] = link;
+		r = live_prog_attach(prog, &l->link[l->nlink]);
+		if (r)
+			return err_sys(err, -r, "cannot attach %s", live_progs[i].name);
+		l->nlink++;
 	}
 	return 0;
 }
 
-static int check_way(const char *name, struct err *err)
+/* By the ways in their order, from that which was asked for. */
+static int load_by_a_way(struct live *l, const struct live_setup *setup, struct live_config *cfg,
+			 struct err *err)
 {
-	size_t way;
+	struct choice choice = { .setup = setup, .filter = cfg->comm_filter || cfg->cgroup_filter };
+	struct live_load_opts opts = {
+		.cfg = cfg, .calls = setup->calls, .ncpus = l->ncpus,
+		.wanted = wanted, .ctx = &choice,
+	};
+	int r = -ENOENT;
+	size_t *way = &choice.way;
 
-	for (way = 0; name && way < NWAYS; way++)
-		if (!strcmp(name, call_ways[way].name))
-			return 0;
-	return name ? err_set(err, EINVAL, "there is no way to attach called '%s': it is "
-			      "tp_btf or raw_tp", name) : 0;
+	for (; *way < live_nways; ++*way) {
+		if (setup->attach_way && strcmp(setup->attach_way, live_ways[*way].name) && !l->way)
+			continue;
+		r = live_progs_load(&l->bpf, &opts);
+		l->way = live_ways[*way].name;
+		if (!r || r == -EPERM)
+			break;
+	}
+	if (!r)
+		return 0;
+	return refusal_err(err, -r, "cannot load the BPF programs", live_progs_said(), NULL);
 }
 
 /* Room for twice the threads that there are, and for a burst of them. */
@@ -354,8 +197,7 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 		.slice_min_ns = setup->slice_min_ns,
 	};
 	struct commre *re = calloc(1, sizeof(*re));
-	int r = -ENOMEM;
-	size_t way;
+	int r;
 
 	if (setup->watch) {
 		cfg.watch = 1;
@@ -363,30 +205,18 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 	}
 	if (!re)
 		return err_sys(err, ENOMEM, "cannot set up the trace");
-	libbpf_set_print(keep_said);
-	libbpf_said[0] = '\0';
-	if (check_way(setup->attach_way, err) || configure_filter(&cfg, setup, re, err) ||
+	if (live_check_way(setup->attach_way, err) || configure_filter(&cfg, setup, re, err) ||
 	    configure_paths(&cfg, setup, err)) {
 		r = -err->code;
 		goto out;
 	}
-	for (way = 0; way < NWAYS; way++) {
-		if (setup->attach_way && strcmp(setup->attach_way, call_ways[way].name) && !l->way)
-			continue;
-		r = load_way(l, setup, &cfg, way);
-		l->way = call_ways[way].name;
-		if (!r || r == -EPERM)
-			break;
-	}
-	if (r) {
-		r = explain(-r, err);
-		goto out;
-	}
-	r = put_maps(l, re, err);
+	r = load_by_a_way(l, setup, &cfg, err);
+	if (!r)
+		r = put_maps(l, re, err);
 	if (!r && cfg.watch)
 		r = map_seen(l, cfg.watch_rows, err);
 	if (!r)
-		r = learn_self(l, err);
+		r = live_learn_self(l->bpf, err);
 	if (!r)
 		r = attach_all(l, err);
 	if (!r && setup->start_routines)
@@ -413,8 +243,7 @@ void live_unload(struct live *l)
 	if (l->seen)
 		munmap((void *)l->seen, l->seen_rows * sizeof(*l->seen));
 	l->seen = NULL;
-	if (l->bpf)
-		live_bpf__destroy(l->bpf);
+	live_progs_unload(l->bpf);
 	l->bpf = NULL;
 }
 
@@ -466,21 +295,14 @@ int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err)
 /* Runs an iterator over all tasks; the dump's output is taken in. */
 int live_iterate(struct live *l, bool dump, struct err *err)
 {
-	struct bpf_link *link = bpf_program__attach_iter(dump ? l->bpf->progs.dump_tasks :
-							 l->bpf->progs.mark_tasks, NULL);
+	int fd = live_prog_iterate(dump ? l->bpf->progs.dump_tasks : l->bpf->progs.mark_tasks);
 	struct live_alive rows[32];
 	size_t have = 0, i;
 	ssize_t n;
-	int fd;
 
-	l->bpf->bss->stopped_ns = l->stopped_ns;
-	if (!link)
-		return err_sys(err, errno, "cannot look through the threads");
-	fd = bpf_iter_create(bpf_link__fd(link));
-	if (fd < 0) {
-		bpf_link__destroy(link);
+	if (fd < 0)
 		return err_sys(err, -fd, "cannot look through the threads");
-	}
+	l->bpf->bss->stopped_ns = l->stopped_ns;
 	for (;;) {
 		n = read(fd, (char *)rows + have, sizeof(rows) - have);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -494,6 +316,5 @@ int live_iterate(struct live *l, bool dump, struct err *err)
 		have -= i * sizeof(rows[0]);
 	}
 	close(fd);
-	bpf_link__destroy(link);
 	return n < 0 ? err_sys(err, errno, "cannot look through the threads") : 0;
 }

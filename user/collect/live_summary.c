@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "collect/live_progs.h"
 #include "collect/live_routine.h"
 #include "collect/live_state.h"
 
@@ -89,25 +90,17 @@ void live_fill_loss(const struct live *l, struct sum_loss *loss)
 static int fill_ways(const struct live *l, struct summary *s)
 {
 	static const struct sum_collector routine = { "start-routine", "uprobe" };
-	static const struct { const char *name; unsigned int bit; bool by_call; } rows[] = {
-		{ "syscalls", SUM_SYSCALLS, true },
-		{ "threads", SUM_THREADS, false },
-		{ "futex", SUM_FUTEX, true },
-		{ "pipes", SUM_PIPES, true },
-		{ "sched", SUM_SCHED, false },
-	};
 	size_t i;
 
-	s->collector = calloc(sizeof(rows) / sizeof(rows[0]) + 1, sizeof(*s->collector));
+	s->collector = calloc(live_ncollectors + 1, sizeof(*s->collector));
 	if (!s->collector)
 		return -ENOMEM;
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!(l->collect & rows[i].bit))
+	for (i = 0; i < live_ncollectors; i++) {
+		if (!(l->collect & live_collectors[i].bit))
 			continue;
-		s->collector[s->ncollector].name = rows[i].name;
+		s->collector[s->ncollector].name = live_collectors[i].name;
 		s->collector[s->ncollector++].way =
-			l->mode == SUM_WAIT ? "tp_btf/sched_switch" :
-			rows[i].by_call ? l->way : "tp_btf";
+			live_collector_way(&live_collectors[i], l->mode, l->way);
 	}
 	if (l->routines)
 		s->collector[s->ncollector++] = routine;

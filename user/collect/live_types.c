@@ -36,7 +36,7 @@ static struct kbtf_id ids[] = {
 
 static char path[64];
 static int fd = -1, tp_handler = -1, iter_handler = -1;
-static bool switch_state;
+static bool switch_state, looked;
 
 static uint32_t id_of(const char *prefix, const char *name)
 {
@@ -94,6 +94,7 @@ int live_types_begin(const void *elf, size_t elf_bytes)
 	for (i = 0; i < NIDS; i++)
 		ids[i].id = 0;
 	fd = kbtf_reduce(k, elf, elf_bytes, ids, NIDS);
+	looked = fd >= 0;
 	switch_state = kbtf_prototype_args(k, id_of("btf_trace_", "sched_switch")) >= 5;
 	kbtf_close(k);
 	if (fd < 0)
@@ -106,6 +107,16 @@ int live_types_begin(const void *elf, size_t elf_bytes)
 	if (r)
 		live_types_end();
 	return r;
+}
+
+bool live_types_hook(const char *section, bool *there)
+{
+	const char *name = strchr(section, '/');
+
+	if (!looked || !name)
+		return false;
+	*there = id_of(!strncmp(section, "iter/", 5) ? "bpf_iter_" : "btf_trace_", name + 1);
+	return true;
 }
 
 const char *live_types_path(void)

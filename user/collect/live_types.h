@@ -17,5 +17,10 @@ const char *live_types_path(void);
 /* sched_switch has its fourth argument, the state that the thread leaves in. */
 bool live_types_switch_state(void);
 void live_types_end(void);
+/*
+ * Whether the kernel has what a section such as "tp_btf/sys_enter" or
+ * "raw_tp/sys_enter" attaches to, as the last begin found; false: it does not say.
+ */
+bool live_types_hook(const char *section, bool *there);
 
 #endif

@@ -306,8 +306,11 @@ struct startprobe *startprobe_new(struct bpf_program *prog, struct err *err)
 	r = probe_cost(q);
 	if (r) {
 		err_sys(err, -r, "cannot attach a uprobe");
-		err_hint(err, "--start-routine needs a kernel with CONFIG_UPROBE_EVENTS=y and "
-			 "CAP_PERFMON");
+		/* Since 6.16, and in later stable kernels, CAP_PERFMON no longer does. */
+		err_hint(err, r == -EACCES || r == -EPERM ?
+			 "--start-routine needs sudo: the kernel gives uprobes to CAP_SYS_ADMIN "
+			 "alone" :
+			 "--start-routine needs a kernel built with CONFIG_UPROBE_EVENTS=y");
 		startprobe_free(q);
 		return NULL;
 	}
