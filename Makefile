@@ -96,6 +96,7 @@ SKEL    := $(if $(BPF_SRC),$(B)/live.skel.h)
 
 UNIT      := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOADS := $(patsubst %.c,$(B)/%,$(wildcard tests/workloads/*.c))
+SCREENS   := $(patsubst %.c,$(B)/%,$(wildcard tests/tui/*.c))
 BENCHES   := $(patsubst %.c,$(B)/%,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c)))
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAY    := $(patsubst tests/fuzz/fuzz_%.c,$(B)/tests/fuzz/replay_%,$(FUZZ_SRC))
@@ -207,7 +208,7 @@ check-vmlinux:
 
 # --- tests -----------------------------------------------------------------
 
-tests: $(UNIT) $(WORKLOADS) $(BENCHES) $(REPLAY)
+tests: $(UNIT) $(WORKLOADS) $(SCREENS) $(BENCHES) $(REPLAY)
 
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
@@ -221,6 +222,12 @@ $(B)/tests/workloads/%: tests/workloads/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -Iinclude -std=gnu11 $(WARN) -O2 -g -fno-omit-frame-pointer \
 		-MMD -MP -MF $@.d $< -pthread -lrt -o $@
+
+# top's screen with made-up figures.
+$(B)/tests/tui/%: $(B)/obj/tests/tui/%.o $(LIB)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(LIB) $(TOP_LIBS) -o $@
 
 # Some have a BPF program; all are linked as the tracer is.
 $(B)/tests/bench/%: $(B)/obj/tests/bench/%.o $(LIB)

@@ -8,6 +8,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 PATH=$PATH:/usr/sbin:/sbin
 install=0 long=0
+# Version managers' pythons do not see the distribution's modules.
+python=/usr/bin/python3
 for arg; do
 	case $arg in
 	--install) install=1 ;;
@@ -16,12 +18,13 @@ for arg; do
 	esac
 done
 
-# program  package  for
+# program  package  for; "import:NAME" is a module of the distribution's python.
 programs='
 gcc        gcc          build
 clang      clang        build
 bpftool    bpftool      build
 python3    python3      build
+import:pyte python3-pyte build
 xz         xz-utils     build
 strace     strace       build
 ps         procps       build
@@ -54,7 +57,12 @@ missing() {
 	echo "$programs" | while read -r program package for; do
 		[ -n "$program" ] || continue
 		[ "$for" = long ] && [ "$long" = 0 ] && continue
-		command -v "$program" >/dev/null 2>&1 || echo "$package"
+		case $program in
+		import:*)
+			"$python" -c "import ${program#import:}" >/dev/null 2>&1 || echo "$package"
+			;;
+		*) command -v "$program" >/dev/null 2>&1 || echo "$package" ;;
+		esac
 	done
 	for probe in probes/*.c; do
 		[ "$(key "$probe" for)" = long ] && [ "$long" = 0 ] && continue

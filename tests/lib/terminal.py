@@ -19,6 +19,7 @@ class Terminal:
     def __init__(self, argv, columns=80, rows=24, stdout=None, **env):
         self.master, slave = pty.openpty()
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.modes = termios.tcgetattr(slave)
         self.seen = b""
         self.proc = start(argv, stdin=slave, stdout=slave if stdout is None else stdout,
                           stderr=slave, env=clean_env(**env), start_new_session=True,

@@ -1,0 +1,719 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""top's screen, with figures made up by tests/tui/feed.c: keys, mouse, sizes, terminals, ends."""
+import contextlib
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from harness import BUILD, SLOW, Failure, check, clean_env, contains, equal, main, run, test
+from screen import KEYS, Screen
+
+FEED = os.path.join(BUILD, "tests", "tui", "feed")
+TABS = ["Threads", "Locks", "Pipes", "System calls", "Processes"]
+LABELS = "F1Help  F2TotalsF3SearchF4FilterF5Tree  F6SortByF7Delay-F8Delay+F9DetailF10Quit"
+THREADS = 16
+
+
+@contextlib.contextmanager
+def screen(*opts, **kw):
+    s = Screen([FEED, "--delay", "50", *opts], **kw)
+    try:
+        s.see(r"^lost ")
+        yield s
+    finally:
+        s.close()
+
+
+def end(s, rc=0):
+    """Quits and looks whether the terminal is as it was."""
+    s.keys("q")
+    equal(s.wait(), rc, "exit code")
+    equal(s.restored(), [], "not restored")
+
+
+def header(s):
+    """The line of headings, as words; the mark of the order is taken off."""
+    return re.sub("[▽△]", " ", s.lines[header_line(s)]).split()
+
+
+def header_line(s):
+    return s.line_of(r"[▽△]")
+
+
+def sorted_by(s):
+    return re.search(r"(\S+)([▽△])", s.lines[header_line(s)]).groups()
+
+
+def body(s):
+    """Lines of rows."""
+    first = header_line(s) + 1
+    return [line for line in s.lines[first:-1] if line]
+
+
+def column(s, head):
+    """The words that stand under a heading that is aligned right."""
+    line = s.lines[header_line(s)]
+    last = line.index(head) + len(head)
+    return [row[:last].split()[-1] for row in body(s)]
+
+
+def cursor_line(s):
+    """The line that stands out, by its background."""
+    for y in range(header_line(s) + 1 if "▽" in s.all or "△" in s.all else 3, len(s.lines) - 1):
+        if s.attribute(0, y)[1] == "cyan":
+            return y
+    raise Failure(f"no line has the cursor:\n{s.all}")
+
+
+def cursor_text(s):
+    return s.lines[cursor_line(s)]
+
+
+def all_heads():
+    tabs = {}
+    for line in run([FEED, "--heads"]).ok().out.splitlines():
+        title, *heads = line.split("\t")
+        tabs[title] = heads
+    return tabs
+
+
+@test(root=False)
+def headings_are_those_of_the_tables():
+    tabs = all_heads()
+    equal(list(tabs), TABS, "tabs")
+    for exact in (False, True):
+        with screen(*(["--exact"] if exact else []), columns=200, rows=40) as s:
+            for i, title in enumerate(TABS):
+                s.keys(str(i + 1))
+                want = [h.lstrip("-") for h in tabs[title] if exact or h[0] != "-"]
+                s.until(f"headings of {title}: {want}", lambda s, w=want: header(s) == w)
+            end(s)
+
+
+@test(root=False)
+def where_there_is_no_room_columns_go_and_the_sorted_one_stays():
+    with screen(columns=200) as s:
+        s.keys("f6", "home")
+        s.see("^Sort by")
+        s.keys("down", "enter")
+        s.until("sorted by PID", lambda s: sorted_by(s)[0] == "PID")
+        for columns in (120, 80, 60, 40, 24):
+            s.resize(columns, 24)
+            s.until(f"headings in {columns} columns", lambda s, c=columns:
+                    "PID" in header(s) and len(s.lines[0]) <= c)
+            check("PID" in header(s), f"{columns} columns without what is sorted by: {header(s)}")
+            s.see("^lost 0")
+        end(s)
+
+
+@test(root=False)
+def tabs_by_key_and_mouse():
+    with screen() as s:
+        def on(title):
+            y = s.line_of(" 1 Threads ")
+            x = s.lines[y].index(title)
+            s.until(f"the tab {title}", lambda s: s.attribute(x, y)[1] == "green")
+        on("Threads")
+        for key, title in (("tab", "Locks"), ("right", "Pipes"), ("shift-tab", "Locks"),
+                           ("left", "Threads"), ("left", "Processes"), ("4", "System calls")):
+            s.keys(key)
+            on(title)
+        y = s.line_of(" 1 Threads ")
+        for title in ("Locks", "Processes", "Threads"):
+            s.click(s.lines[y].index(title), y)
+            on(title)
+        equal(s.lines[-1], LABELS, "labels of the keys")
+        s.click(LABELS.index("F10") + 4, 23)
+        equal(s.wait(), 0, "exit code after a click on Quit")
+        equal(s.restored(), [], "not restored")
+
+
+@test(root=False)
+def sorted_by_keys_and_mouse():
+    with screen(columns=120) as s:
+        equal(sorted_by(s), ("CPU%", "▽"), "at first")
+        s.keys("N")
+        s.until("sorted by TID", lambda s: sorted_by(s) == ("TID", "▽"))
+        tids = list(map(int, column(s, "TID")))
+        equal(tids, sorted(tids), "threads by id")
+        equal(len(tids), THREADS, "threads")
+        s.keys("I")
+        s.until("the other way round", lambda s: sorted_by(s) == ("TID", "△"))
+        equal(list(map(int, column(s, "TID"))), tids[::-1], "threads by id, falling")
+        y = header_line(s)
+        s.click(s.lines[y].index("COMMAND") + 2, y)
+        s.until("sorted by name", lambda s: sorted_by(s) == ("COMMAND", "▽"))
+        s.click(s.lines[y].index("COMMAND") + 2, y)
+        s.until("sorted by name, falling", lambda s: sorted_by(s) == ("COMMAND", "△"))
+        s.keys(">")
+        s.see("^Sort by")
+        s.keys(">", "enter")
+        s.until("the column behind it", lambda s: sorted_by(s)[0] == "CPU%")
+        s.keys("M")
+        s.until("by the longest", lambda s: sorted_by(s)[0] == "FOR")
+        s.keys("W")
+        s.until("by time blocked", lambda s: sorted_by(s)[0] == "BLOCK%")
+        s.keys("P")
+        s.until("as at first", lambda s: sorted_by(s) == ("CPU%", "▽"))
+        s.keys("f6")
+        s.see("^Sort by")
+        s.click(3, s.line_of("^STATE "))
+        s.until("by a click in the menu", lambda s: sorted_by(s)[0] == "STATE")
+        s.keys("2")
+        s.until("another tab keeps its own", lambda s: sorted_by(s)[0] == "WAIT%")
+        end(s)
+
+
+@test(root=False)
+def search_and_the_next_one():
+    with screen() as s:
+        s.keys("N", "Z", "/", "db")
+        s.see("^Search: db")
+        s.until("the first db", lambda s: "2000 db" in cursor_text(s))
+        s.keys("f3")
+        s.until("the next", lambda s: "2001 db-1" in cursor_text(s))
+        s.keys("up")
+        s.until("the one before", lambda s: "2000 db" in cursor_text(s))
+        s.keys("zz")
+        s.see("nothing has this in it")
+        s.keys("backspace", "backspace", "enter")
+        s.see("^F1Help")
+        s.until("the cursor stays", lambda s: "2000 db" in cursor_text(s))
+        s.keys("n", "f3")
+        s.until("n and F3 go on", lambda s: "2002 db-2" in cursor_text(s))
+        s.keys("n")
+        s.until("round the end", lambda s: "2000 db" in cursor_text(s))
+        s.keys("/", "lone", "esc")
+        s.until("Esc goes back", lambda s: "2000 db" in cursor_text(s))
+        s.keys("/", "日本")
+        s.until("wide text", lambda s: "5000" in cursor_text(s))
+        s.keys("esc")
+        end(s)
+
+
+@test(root=False)
+def filter_keeps_through_refreshes():
+    with screen() as s:
+        s.keys("N", "\\", "DB|lone")
+        s.until("four rows", lambda s: [r.split()[0] for r in body(s)] ==
+                ["2000", "2001", "2002", "3000"])
+        s.keys("enter")
+        s.see("filter: DB|lone +[1-4]/4$")
+        time.sleep(0.3)
+        s.look()
+        equal(len(body(s)), 4, "rows after some refreshes")
+        s.keys("5")
+        s.until("other tabs have none", lambda s: len(body(s)) == 7)
+        s.keys("1", "\\", "\x15", "zzz", "enter")
+        s.see("no row passes the filter")
+        s.keys("esc")
+        s.until("Esc shows all", lambda s: len(body(s)) == THREADS)
+        s.keys("f4", "app", "esc")
+        s.until("Esc while typing too", lambda s: len(body(s)) == THREADS)
+        end(s)
+
+
+@test(root=False)
+def tags_survive_refreshes():
+    def tagged(s):
+        return {s.lines[y].split()[0] for y in range(header_line(s) + 1, 23)
+                if s.lines[y] and s.attribute(9, y)[0] == "brown"}
+
+    with screen() as s:
+        s.keys("N", "down", "space", "space", "end")
+        s.until("two tags", lambda s: tagged(s) == {"1001", "1002"})
+        s.keys("P")
+        s.until("in another order", lambda s: tagged(s) == {"1001", "1002"})
+        s.keys("v")
+        s.until("tagged rows alone", lambda s: len(body(s)) == 2)
+        s.keys("v", "U")
+        s.until("no tags", lambda s: len(body(s)) == THREADS and not tagged(s))
+        s.keys("N", "home", "c")
+        s.see("tagged 6 threads of process 1000")
+        s.keys("v")
+        s.until("a process's threads", lambda s: len(body(s)) == 6)
+        s.keys("U")
+        s.until("all again", lambda s: len(body(s)) == THREADS)
+        s.keys("v")
+        s.see("no row is tagged")
+        end(s)
+
+
+@test(root=False)
+def tree_and_processes():
+    with screen() as s:
+        s.keys("N", "t")
+        s.until("the tree", lambda s: [" ".join(r.split()[:3]) for r in body(s)[:4]] ==
+                ["1000 app " + body(s)[0].split()[2], "1000 ├─ app", "1001 ├─ app-1",
+                 "1002 ├─ app-2"])
+        equal(sum("└─" in r for r in body(s)), 4, "processes of more than one thread")
+        s.keys("home", "-")
+        s.until("closed", lambda s: "+ app" in body(s)[0] and "2000 db" in body(s)[1])
+        s.keys("+")
+        s.until("open", lambda s: "├─ app" in body(s)[1])
+        s.keys("down", "down", "-")
+        s.until("closed from a thread", lambda s: "+ app" in cursor_text(s))
+        s.keys("*")
+        s.until("all open", lambda s: "├─ app" in body(s)[1])
+        s.keys("*")
+        s.until("all closed", lambda s: len(body(s)) == 7)
+        s.keys("*", "\\", "db-", "enter")
+        s.until("a filter keeps processes of what passes", lambda s:
+                [r.split()[0] for r in body(s)] == ["2000", "2001", "2002"])
+        s.keys("esc", "H")
+        s.until("a row a process", lambda s: len(body(s)) == 7 and "by process" in s.all)
+        cpu = float(column(s, "RUNQ%")[0])
+        equal(cpu, 30.0, "RUNQ% of the six threads of app, 5 each")
+        s.keys("H")
+        s.until("threads", lambda s: "tree" in s.lines[2])
+        s.keys("t")
+        s.until("the list", lambda s: len(body(s)) == THREADS)
+        s.keys("2", "t")
+        s.see("this is for the tab of threads")
+        end(s)
+
+
+@test(root=False)
+def pause_holds_the_picture_and_keys_still_act():
+    with screen() as s:
+        s.keys("Z")
+        s.see("PAUSED")
+        before = s.lines
+        time.sleep(0.4)
+        s.look()
+        equal(s.lines, before, "the screen while paused")
+        s.keys("N")
+        s.until("sorting", lambda s: sorted_by(s)[0] == "TID")
+        s.keys("2", "enter")
+        s.see("take_job")
+        s.keys("5", "enter", "enter", "t", "Z")
+        s.gone("PAUSED")
+        s.keys("1")
+        before = s.all
+        s.until("figures go on", lambda s: s.all != before)
+        end(s)
+
+
+@test(root=False)
+def totals():
+    with screen() as s:
+        s.keys("2", "T")
+        s.see("totals")
+        s.until("other headings", lambda s: "WAITS" in header(s) and "WAITS/s" not in header(s))
+        waits = int(column(s, "WAITS")[0])
+        s.until("they grow", lambda s: int(column(s, "WAITS")[0]) > waits)
+        s.keys("f2")
+        s.until("and back", lambda s: "WAITS/s" in header(s))
+        end(s)
+
+
+@test(root=False)
+def lock_to_its_waiters_wakers_and_stacks():
+    with screen(rows=40) as s:
+        s.keys("2", "enter")
+        s.see("^Locks › lock queue_lock of app .1000.")
+        for line in ("used as mutex, at 0x55aa00001000 in /usr/bin/app", "Waiters now .2.",
+                     r"1003 app-3 +12.0 ms", "Wakers → waiters .2.",
+                     r"app-1 .1001. +→ app-3 .1003. +30 +75.0 %", r"nobody seen +→ app-3",
+                     "Stacks that waited .1.", "75.0 % of 40 samples, about 75 waits",
+                     r"pthread_mutex_lock  app.c:80  \[app\]", r"take_job  app.c:42",
+                     r"WAITS/s +1000 +\S+ +waits"):
+            s.see(line)
+        s.keys("down", "down", "down", "down", "enter")
+        s.see("queue_lock of app .1000. › app-3 .1003.$")
+        s.see(r"waits in futex for .*, at the lock queue_lock")
+        s.keys("down", "enter")
+        s.see("› app-3 .1003. › lock queue_lock")
+        s.keys("esc")
+        s.see("› app-3 .1003.$")
+        s.keys("backspace")
+        s.see("^Locks › lock queue_lock of app .1000.$")
+        s.keys("home", "enter")
+        s.see("nothing to open")
+        s.keys("esc")
+        s.until("the list", lambda s: sorted_by(s)[0] == "WAIT%")
+        s.keys("end", "f9")
+        s.see("waiters, wakers and stacks nothing is known")
+        end(s)
+
+
+@test(root=False)
+def process_to_its_threads_and_pipe_to_its_ends():
+    with screen(rows=40) as s:
+        s.keys("5", "N", "home", "enter")
+        s.see("^Processes › threads of app .1000.")
+        s.until("its threads", lambda s: {r.split()[0] for r in body(s)} ==
+                {str(t) for t in range(1000, 1006)})
+        s.keys("N", "home", "down", "enter")
+        s.see("› app-1 .1001.$")
+        s.see("process 1000, app, 6 threads")
+        s.keys("esc", "esc", "3", "enter")
+        s.see("^Pipes › pipe 9001")
+        s.see(r"Writers .1.")
+        s.see(r"1001 app-1 +5 +17.0 ms")
+        s.see(r"Readers .2.")
+        s.keys("down", "down", "down", "enter")
+        s.see("^Pipes › pipe 9001 › app-1 .1001.")
+        s.keys("2")
+        s.gone("›")
+        end(s)
+
+
+@test(root=False)
+def call_to_the_threads_in_it():
+    with screen("--exact", rows=40) as s:
+        s.keys("4", "P", "home", "enter")
+        s.see("^System calls › futex")
+        s.see("Threads that wait in it now .9.")
+        s.see(r"7000 .*7.00 s")
+        s.see(r"ERRORS/s +0")
+        s.keys("end")
+        s.until("the last thread", lambda s: "1000 app" in s.all)
+        s.keys("f10")
+        equal(s.wait(), 0, "exit code of F10")
+
+
+@test(root=False)
+def what_ends_while_it_is_looked_at():
+    with screen("--churn", "--threads", "5") as s:
+        s.keys("\\", "crowd", "enter", "enter")
+        s.see("› crowd")
+        s.see(r"crowd \(\d+\)  \(gone\)$")
+        s.see("Figures")
+        s.keys("esc")
+        s.until("the list", lambda s: len(body(s)) == 5)
+        end(s)
+
+
+@test(root=False)
+def the_cursor_stays_on_its_line_or_follows():
+    with screen() as s:
+        s.keys("F")
+        s.see("the cursor follows its row")
+        s.keys("end")
+        s.until("the end", lambda s: f"{THREADS}/{THREADS}" in s.lines[2])
+        tid = cursor_text(s).split()[0]
+        lines = set()
+        for _ in range(40):
+            s.look(0.05)
+            equal(cursor_text(s).split()[0], tid, "the row it follows")
+            lines.add(cursor_line(s))
+        check(len(lines) > 2, f"the row never moved: {lines}")
+        s.keys("F", "end")
+        time.sleep(5.3 * SLOW)
+        s.look()
+        line, tids = cursor_line(s), set()
+        for _ in range(40):
+            s.look(0.05)
+            equal(cursor_line(s), line, "the line it stays on")
+            tids.add(cursor_text(s).split()[0])
+        check(len(tids) > 2, f"one row all the time: {tids}")
+        end(s)
+
+
+@test(root=False)
+def help_is_all_keys_and_columns():
+    with screen(rows=50, columns=100) as s:
+        text = ""
+        for key in ("?", "pgdn", "end"):
+            s.keys(key)
+            s.see("Rows" if key == "?" else "Columns of the tab Threads")
+            text += s.all + "\n"
+        for words in (r"^  F1 \? h +this help", r"^  F10 q +quit", r"^  Space +tag the row",
+                      r"^  Z z p +pause", r"^  Ctrl-L ", r"^  1 to 5 "):
+            check(re.search(words, text, re.M), f"help has no {words!r}:\n{text}")
+        for head in all_heads()["Threads"]:
+            check(re.search(rf"^  {re.escape(head.lstrip('-'))} ", text, re.M),
+                  f"help has no column {head}:\n{text}")
+        s.see("^lost 0")
+        s.keys("x")
+        s.until("any key closes it", lambda s: sorted_by(s)[0] == "CPU%")
+        s.keys("f1", "f1")
+        s.until("F1 too", lambda s: sorted_by(s)[0] == "CPU%")
+        end(s)
+
+
+@test(root=False)
+def loss_and_own_cost_are_always_there():
+    with screen("--lost") as s:
+        for keys in (("2",), ("enter",), ("esc", "f6"), ("esc", "?"), ("x", "/", "a"),
+                     ("esc", "5", "enter"), ("Z",)):
+            s.keys(*keys)
+            s.look(0.15)
+            s.see("^lost 17.*own ")
+        equal(s.attribute(0, 1)[0], "red", "colour of a loss")
+        for columns, rows in ((120, 40), (40, 10), (24, 8)):
+            s.resize(columns, rows)
+            s.look(0.15)
+            s.see("^lost 17.*own ")
+        end(s)
+
+
+@test(root=False)
+def sizes():
+    with screen(columns=120, rows=40) as s:
+        for columns, rows in ((120, 40), (80, 24), (20, 5), (10, 3), (1, 1), (120, 40), (300, 100),
+                              (24, 8), (80, 24)):
+            s.resize(columns, rows)
+            s.keys("down")
+            if columns < 24:
+                time.sleep(0.2)
+                s.look()
+                check("too" in s.all or columns < 3, f"{columns}x{rows}: {s.all!r}")
+            elif columns >= 79:
+                s.until(f"the keys at {columns}x{rows}", lambda s: s.lines[-1] == LABELS)
+                s.until("threads", lambda s: "TID" in header(s))
+            else:
+                s.until(f"a list at {columns}x{rows}", lambda s: "TID" in header(s))
+        s.keys("2", "enter", "end")
+        s.see("HISTORY")
+        s.resize(20, 5)
+        s.see("too small")
+        s.keys("q")
+        equal(s.wait(), 0, "q in a small window")
+        equal(s.restored(), [], "not restored")
+
+
+@test(root=False)
+def delay():
+    with screen() as s:
+        for key, text in (("f8", "500 ms"), ("f8", "1.00 s"), ("f7", "500 ms"), ("f7", "200 ms")):
+            s.keys(key)
+            s.see(f"a refresh each {text}")
+        for text, answer in (("0.3", "a refresh each 300 ms"), ("abc", "not a delay"),
+                             ("1ms", "100ms at least"), ("2m", "a refresh each 120 s")):
+            s.keys("s")
+            s.see("^Delay:")
+            s.keys(text, "enter")
+            s.see(answer)
+        s.keys("d", "5", "esc")
+        s.see("^F1Help")
+        end(s)
+
+
+@test(root=False)
+def mouse_on_rows():
+    with screen() as s:
+        s.keys("N", "Z")
+        s.until("paused", lambda s: "PAUSED" in s.all and sorted_by(s)[0] == "TID")
+        y = s.line_of("2001 db-1")
+        s.click(20, y)
+        s.until("the cursor", lambda s: cursor_line(s) == y)
+        s.wheel(True)
+        s.until("three lines up", lambda s: cursor_line(s) == y - 3)
+        s.wheel(False)
+        s.until("and down", lambda s: cursor_line(s) == y)
+        s.click(20, y)
+        s.see("db-1 .2001.$")
+        s.keys("esc")
+        s.click(LABELS.index("F1") + 3, 23)
+        s.see("this help")
+        end_help = s.lines[2]
+        s.click(end_help.index("Locks"), 2)
+        s.until("a click on a tab closes help", lambda s: sorted_by(s)[0] == "WAIT%")
+        end(s)
+
+
+@test(root=False)
+def names_do_no_harm():
+    with screen(columns=100) as s:
+        s.keys("N")
+        s.see(r"4000 \\e\]0;title\\x07")
+        check(b"\x1b]0;" not in s.seen, "a name reached the terminal as it is")
+        s.see("5001 日本語-1")
+        s.see("6000 école\u0302|6000 e\u0301cole\u0302|6000 écolê")
+        s.see(r"7000 .*\\xff\\xfe<b>")
+        rows = [r for r in body(s) if re.match(r" +[567]00", r)]
+        # Wide letters take two columns, of which the emulator leaves the second empty.
+        equal({s.screen.buffer[header_line(s) + 1 + i][6].data for i in range(len(body(s)))} &
+              {" "}, set(), "ids end in one column")
+        check(len(rows) == 4, f"rows: {rows}")
+        end(s)
+
+
+@test(root=False)
+def plain_ascii():
+    with screen(LC_ALL="C") as s:
+        s.keys("t", "2", "enter")
+        s.see("Wakers -> waiters")
+        s.see("^Locks > lock queue_lock")
+        s.keys("?", "x", "5", "3")
+        s.see(r"EDGE")
+        s.keys("q")
+        equal(s.wait(), 0, "exit code")
+        high = [b for b in s.seen if b >= 0x80]
+        equal(high, [], "bytes beyond ASCII")
+
+
+def colours(s):
+    return {c.fg for row in s.screen.buffer.values() for c in row.values()} | \
+        {c.bg for row in s.screen.buffer.values() for c in row.values()}
+
+
+@test(root=False)
+def colours_as_the_terminal_has_them():
+    for term, env, want in (("xterm-256color", {}, True), ("linux", {}, True), ("xterm", {}, True),
+                            ("screen", {}, True), ("vt100", {}, False),
+                            ("xterm-256color", {"NO_COLOR": "1"}, False),
+                            ("xterm-256color", {"NO_COLOR": ""}, True),
+                            ("linux", {"NO_COLOR": "1"}, False)):
+        with screen(term=term, **env) as s:
+            s.keys("space")
+            s.look(0.2)
+            got = colours(s) - {"default"}
+            equal(bool(got), want, f"{term} {env}: colours {got}")
+            if term != "xterm-256color":
+                check(all(not re.fullmatch("[0-9a-f]{6}", c) for c in got),
+                      f"{term}: beyond 8 colours: {got}")
+            if not want:
+                reverse = any(s.attribute(0, y)[3] for y in range(3, 23))
+                check(reverse, f"{term} {env}: no line is reversed")
+            end(s)
+    with screen("--color", "always", NO_COLOR="1") as s:
+        s.look(0.2)
+        check(colours(s) - {"default"}, "--color always has none")
+        end(s)
+    with screen("--color", "never") as s:
+        s.look(0.2)
+        equal(colours(s) - {"default"}, set(), "--color never")
+        end(s)
+
+
+@test(root=False)
+def terminals_that_will_not_do():
+    for term, words in (("dumb", "cannot move the cursor"), ("nonesuch", "is not known here"),
+                        (None, "TERM is not set"), ("", "TERM is not set")):
+        s = Screen([FEED], term=term)
+        equal(s.wait(), 4, f"exit code with TERM={term}")
+        contains(s.text, words, f"message with TERM={term}")
+        contains(s.text, "tracer top -b", f"hint with TERM={term}")
+        s.close()
+    r = run([FEED])
+    equal(r.rc, 3, "exit code without a terminal")
+    contains(r.err, "standard input is not a terminal", "message")
+    contains(r.err, "tracer top -b", "hint")
+    s = Screen([FEED], stdout=subprocess.DEVNULL)
+    equal(s.wait(), 3, "exit code with stdout elsewhere")
+    contains(s.text, "standard output is not a terminal", "message")
+    s.close()
+
+
+@test(root=False)
+def the_terminal_is_given_back():
+    for term in ("xterm-256color", "linux", "vt100"):
+        for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGSEGV):
+            with screen(term=term) as s:
+                s.keys("2", "enter", "/", "x")
+                s.see("^Search: x")
+                s.proc.send_signal(sig)
+                rc = s.wait()
+                equal(rc, 0 if sig == signal.SIGINT else -sig, f"{term}: end by {sig.name}")
+                equal(s.restored(), [], f"{term}, {sig.name}: not restored")
+        with screen(term=term) as s:
+            end(s)
+            check("ended" in s.text, "what was printed after it")
+
+
+@test(root=False)
+def ctrl_c_and_a_closed_terminal():
+    with screen() as s:
+        s.send(b"\x03")
+        equal(s.wait(), 0, "exit code after ctrl-C")
+        equal(s.restored(), [], "not restored")
+    s = Screen([FEED, "--delay", "60000"])
+    s.see("^lost")
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    s.close()
+    deadline = time.monotonic() + 5 * SLOW
+    while s.proc.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    check(s.proc.poll() is not None, "it outlives its terminal")
+
+
+@test(root=False)
+def stopped_and_continued():
+    s = Screen(["bash", "-mc", f"{FEED} --delay 50; echo stopped-$?; read x; fg"])
+    s.see(r"^lost ")
+    s.send(b"\x1a")
+    s.see("stopped-148")
+    equal(s.restored(), [], "not restored while stopped")
+    s.send(b"\n")
+    s.see("^lost ")
+    s.keys("2", "enter")
+    s.see("take_job")
+    end(s)
+    s.close()
+
+
+@test(root=False)
+def nothing_to_show():
+    with screen("--empty") as s:
+        for key in ("t", "enter", "space", "c", "H", "f6", "enter", "/", "x", "enter", "n", "end",
+                    "F", "2", "enter", "3", "P", "4", "I", "5", "enter", "*", "v", "U"):
+            s.keys(key)
+        s.see("nothing has been seen yet")
+        end(s)
+
+
+@test(root=False, timeout=200)
+def random_keys_and_sizes():
+    """Seconds and seed: TRACER_SCREEN_SECONDS (3), TRACER_SCREEN_SEED (random)."""
+    seconds = float(os.environ.get("TRACER_SCREEN_SECONDS", "3"))
+    seed = int(os.environ.get("TRACER_SCREEN_SEED") or random.randrange(1 << 32))
+    rnd = random.Random(seed)
+    text = [bytes([b]) for b in range(256) if b not in b"q\x03\x1a\x1c\x13\x11\x0f\x16"]
+    names = [k for n, k in KEYS.items() if n not in ("f10", "esc")]
+    stop = time.monotonic() + seconds
+    while time.monotonic() < stop:
+        part = min(stop, time.monotonic() + max(1.0, seconds / 6))
+        opts = [o for o in ("--churn", "--exact", "--lost", "--empty") if rnd.random() < 0.4]
+        s = Screen([FEED, "--delay", "20", "--threads", str(rnd.choice((0, 3, 200))), *opts],
+                   LC_ALL=rnd.choice(("C", "C.UTF-8")),
+                   term=rnd.choice(("xterm-256color", "linux", "vt100")))
+        sent = []
+        while time.monotonic() < part:
+            what = rnd.random()
+            if what < 0.05:
+                columns, rows = rnd.choice(((80, 24), (rnd.randint(1, 200), rnd.randint(1, 60))))
+                sent.append(f"{columns}x{rows}")
+                s.resize(columns, rows)
+            elif what < 0.15:
+                s.click(rnd.randint(0, 90), rnd.randint(0, 30))
+                sent.append("click")
+            else:
+                k = rnd.choice(text if what < 0.5 else names)
+                sent.append(k)
+                s.send(k)
+            if rnd.random() < 0.3:
+                s.pump(0.005)
+            if s.proc.poll() is not None:
+                break
+        # A click on Quit, or F10 by bytes, is an end as good as any.
+        if s.proc.poll() is None:
+            s.proc.send_signal(signal.SIGINT)
+        rc = s.wait()
+        tail = s.text[-3000:] if rc else ""
+        equal(rc, 0, f"seed {seed}: end after {sent[-30:]}: {tail}")
+        equal(s.restored(), [], f"seed {seed}: not restored")
+        s.close()
+
+
+@test(root=False)
+def many_rows():
+    with screen("--threads", "20000", "--churn") as s:
+        s.see("1/20016")
+        s.keys("end")
+        s.see("20016/20016")
+        s.keys("t", "end", "H", "H", "t", "\\", "db", "enter")
+        s.until("three of 20,000", lambda s: len(body(s)) == 3)
+        end(s)
+
+
+if __name__ == "__main__":
+    main()

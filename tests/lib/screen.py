@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""A program with a screen of its own: sends it keys, and reads the screen as one sees it."""
+import fcntl
+import os
+import re
+import select
+import struct
+import sys
+import termios
+import time
+
+from harness import SLOW, Failure, Skip
+from terminal import Terminal
+
+# A python that is not the distribution's does not look where its modules are.
+sys.path.append("/usr/lib/python3/dist-packages")
+try:
+    import pyte
+except ImportError:
+    pyte = None
+
+KEYS = {"up": b"\x1bOA", "down": b"\x1bOB", "right": b"\x1bOC", "left": b"\x1bOD",
+        "home": b"\x1bOH", "end": b"\x1bOF", "pgup": b"\x1b[5~", "pgdn": b"\x1b[6~",
+        "f1": b"\x1bOP", "f2": b"\x1bOQ", "f3": b"\x1bOR", "f4": b"\x1bOS", "f5": b"\x1b[15~",
+        "f6": b"\x1b[17~", "f7": b"\x1b[18~", "f8": b"\x1b[19~", "f9": b"\x1b[20~",
+        "f10": b"\x1b[21~", "shift-f3": b"\x1b[1;2R", "enter": b"\r", "esc": b"\x1b",
+        "tab": b"\t", "shift-tab": b"\x1b[Z", "space": b" ", "backspace": b"\x7f"}
+
+
+def _emulator(columns, rows):
+    """pyte's terminal, and what xterm has beside: repeating a character, scrolling."""
+    class Screen(pyte.Screen):
+        last = " "
+
+        def draw(self, data):
+            super().draw(data)
+            self.last = data[-1:] or self.last
+
+        def repeat(self, n=1):
+            self.draw(self.last * (n or 1))
+
+        def scroll(self, n, edge, step):
+            top, bottom = self.margins or (0, self.lines - 1)
+            y, self.cursor.y = self.cursor.y, bottom if edge else top
+            for _ in range(n or 1):
+                step()
+            self.cursor.y = y
+
+        def scroll_up(self, n=1):
+            self.scroll(n, True, self.index)
+
+        def scroll_down(self, n=1):
+            self.scroll(n, False, self.reverse_index)
+
+    class Stream(pyte.ByteStream):
+        csi = dict(pyte.ByteStream.csi, b="repeat", S="scroll_up", T="scroll_down")
+        events = pyte.ByteStream.events | {"repeat", "scroll_up", "scroll_down"}
+
+    screen = Screen(columns, rows)
+    return screen, Stream(screen)
+
+
+class Screen(Terminal):
+    """argv on a terminal of its own; .lines is what stands there now."""
+    def __init__(self, argv, columns=80, rows=24, term="xterm-256color", **env):
+        if pyte is None:
+            raise Skip("python3-pyte is not installed")
+        if term == "linux" and "ASAN_OPTIONS" in os.environ:
+            # ncurses loads libgpm for its mouse, which leaks ten bytes where there is no gpm.
+            env["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"] + ":detect_leaks=0"
+        super().__init__(argv, columns, rows, TERM=term, **env)
+        self.screen, self.stream = _emulator(columns, rows)
+        self.shown = 0
+
+    def look(self, seconds=0.02):
+        """Takes in what has been written; False at the end of the program."""
+        alive = self.pump(seconds)
+        # What is drawn at once may come in parts.
+        while select.select([self.master], [], [], 0.005)[0] and self.pump(0):
+            pass
+        self.stream.feed(self.seen[self.shown:])
+        self.shown = len(self.seen)
+        return alive and self.proc.poll() is None
+
+    @property
+    def lines(self):
+        return [line.rstrip() for line in self.screen.display]
+
+    @property
+    def all(self):
+        return "\n".join(self.lines)
+
+    def keys(self, *keys):
+        """Sends keys by name, or text as it is."""
+        for k in keys:
+            self.send(KEYS.get(k, k.encode()))
+
+    def until(self, what, found, seconds=10):
+        """Waits until found(self) is true of the screen; returns that."""
+        end = time.monotonic() + seconds * SLOW
+        while True:
+            alive = self.look()
+            try:
+                v = found(self)
+            except Failure:
+                v = None
+            if v:
+                return v
+            if time.monotonic() > end or not alive:
+                raise Failure(f"{what}: did not come{'' if alive else ', it has ended'}; the "
+                              f"screen:\n{self.all}")
+
+    def see(self, pattern, seconds=10):
+        """Waits until the pattern stands on a line; returns the match."""
+        return self.until(f"{pattern!r}", lambda s: re.search(pattern, s.all, re.M), seconds)
+
+    def gone(self, pattern, seconds=10):
+        self.until(f"that {pattern!r} goes", lambda s: not re.search(pattern, s.all, re.M),
+                   seconds)
+
+    def line_of(self, pattern):
+        """The number of the first line with the pattern."""
+        for i, line in enumerate(self.lines):
+            if re.search(pattern, line):
+                return i
+        raise Failure(f"{pattern!r} is on no line of the screen:\n{self.all}")
+
+    def resize(self, columns, rows):
+        self.look()
+        self.screen.resize(rows, columns)
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def click(self, x, y):
+        """The left button at column x, line y, from 0, as xterm tells it."""
+        self.send(f"\x1b[<0;{x + 1};{y + 1}M\x1b[<0;{x + 1};{y + 1}m".encode())
+
+    def wheel(self, up, x=5, y=10):
+        self.send(f"\x1b[<{64 if up else 65};{x + 1};{y + 1}M".encode())
+
+    def attribute(self, x, y):
+        """Foreground, background and whether it is bold or reversed there."""
+        c = self.screen.buffer[y][x]
+        return c.fg, c.bg, c.bold, c.reverse
+
+    def restored(self):
+        """What is not as it was before the program: [] when all is."""
+        self.look(0.1)
+        wrong = []
+        if termios.tcgetattr(self.master) != self.modes:
+            wrong.append("terminal modes")
+        if self.screen.cursor.hidden:
+            wrong.append("cursor hidden")
+        for mode, name in ((1049, "alternate screen"), (1000, "mouse"), (1006, "mouse format")):
+            last = re.findall(rb"\x1b\[\?(?:\d+;)*%d(?:;\d+)*([hl])" % mode, self.seen)
+            if last and last[-1] == b"h":
+                wrong.append(name)
+        return wrong
+
+
+__all__ = ["KEYS", "Screen", "pyte"]
