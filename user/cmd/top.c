@@ -22,6 +22,7 @@ struct top {
 	struct watch *w;
 	struct tui *screen;	/* NULL: --batch or --json */
 	size_t sort;
+	struct buf whom;	/* for the screen */
 	uint64_t shown;		/* refreshes */
 };
 
@@ -111,7 +112,6 @@ static void restore_on_crash(void)
 
 static int open_screen(struct top *t, struct err *err)
 {
-	struct buf who = BUF_INIT;
 	struct tui_opts to = {
 		.tab = (enum now_tab)t->o->tab,
 		.sort = t->sort,
@@ -120,10 +120,9 @@ static int open_screen(struct top *t, struct err *err)
 		.source = { t->w, name_lock, lock_detail },
 	};
 
-	whom(t->o, &who);
-	to.whom = who.failed ? "" : who.data;
+	whom(t->o, &t->whom);
+	to.whom = t->whom.failed ? "" : t->whom.data;
 	t->screen = tui_new(&to, err);
-	buf_release(&who);
 	if (!t->screen)
 		return -err->code;
 	restore_on_crash();
@@ -304,6 +303,7 @@ int top_main(int argc, char **argv)
 	if (r)
 		code = session_fail(&err, EXIT_FAILED);
 	watch_free(t.w);
+	buf_release(&t.whom);
 	session_release(&t.s);
 	top_opts_release(&o);
 	return code;
