@@ -261,7 +261,7 @@ int BPF_PROG(execed, struct task_struct *task)
 	st->tgid = st->tid;
 	seen_begin(st, task);
 	seen_put(st);
-	if (!RING_RESERVE(ring, e))
+	if (cfg.watch || !RING_RESERVE(ring, e))
 		return 0;
 	event_head(&e->head, EV_EXEC, sizeof(*e), st->tid, now);
 	e->tgid = st->tgid;

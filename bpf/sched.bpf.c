@@ -63,11 +63,12 @@ __weak __noinline int thread_ended(struct task_state *st, u64 now)
 	if (st->flags & ST_COUNTED)
 		__sync_fetch_and_add(st->flags & ST_PROCESS ? &counts.procs_exited :
 							      &counts.threads_exited, 1);
-	if (RING_RESERVE(ring, e)) {
+	if (cfg.watch) {
+		seen_end(st, bpf_get_current_task_btf());
+	} else if (RING_RESERVE(ring, e)) {
 		fill_thread(e, st, bpf_get_current_task_btf(), now, true);
 		ring_submit(ring, e);
 	}
-	seen_end(st);
 	__sync_fetch_and_sub(&counts.live, 1);
 	return 0;
 }

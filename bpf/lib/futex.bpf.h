@@ -378,7 +378,7 @@ __weak __noinline int futex_waited(struct task_state *st, struct live_futex *fx,
 	if (st->dead)
 		fx->flags |= FUTEX_IS_JOIN;
 	edge_add(st);
-	if (st->dead && !(st->flags & ST_CALIB))
+	if (st->dead && !cfg.watch && !(st->flags & ST_CALIB))
 		join_event(st, now);
 	if (cfg.stacks && (how & WAIT_SAMPLE))
 		stack_sample(st, fx, wait_ns, now);

@@ -26,6 +26,18 @@ struct {
 	__uint(value_size, sizeof(u32));
 } seen_free __weak SEC(".maps");
 
+/*
+ * By process. A view adds the rows of its threads that are alive: read before them,
+ * a thread that ends meanwhile is missed once, and not counted twice.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct live_ended);
+} ended __weak SEC(".maps");
+
 u32 seen_used __weak = 0;	/* rows 1 to this one have been used */
 
 static __always_inline struct live_seen *seen_of(const struct task_state *st)
@@ -111,11 +123,39 @@ static __always_inline void seen_begin(struct task_state *st, struct task_struct
 	seen_put(st);
 }
 
-static __always_inline void seen_end(struct task_state *st)
+static __always_inline void add_ended(struct task_state *st, struct task_struct *task)
+{
+	struct live_ended none = {}, *d;
+	u32 tgid = st->tgid;
+
+	d = bpf_map_lookup_elem(&ended, &tgid);
+	if (!d) {
+		bpf_map_update_elem(&ended, &tgid, &none, BPF_NOEXIST);
+		d = bpf_map_lookup_elem(&ended, &tgid);
+	}
+	if (!d) {
+		count_loss(&counts.map_full);
+		return;
+	}
+	__sync_fetch_and_add(&d->oncpu_ns, st->oncpu_ns);
+	__sync_fetch_and_add(&d->runnable_ns, st->runnable_ns);
+	__sync_fetch_and_add(&d->blocked_ns, st->blocked_ns);
+	__sync_fetch_and_add(&d->lock_ns, st->futex_wait_ns);
+	__sync_fetch_and_add(&d->calls, st->calls);
+	__sync_fetch_and_add(&d->switches, st->voluntary + st->involuntary);
+	__sync_fetch_and_add(&d->ended, 1);
+	if (st->flags & ST_CREATED)
+		__sync_fetch_and_add(&d->created, 1);
+	bpf_probe_read_kernel(d->comm, sizeof(d->comm), task->comm);
+}
+
+static __always_inline void seen_end(struct task_state *st, struct task_struct *task)
 {
 	struct live_seen *e = seen_of(st);
 	u32 slot = st->slot;
 
+	if (st->flags & ST_COUNTED)
+		add_ended(st, task);
 	if (!e)
 		return;
 	e->tid = 0;

@@ -261,6 +261,13 @@ struct live_seen {
 	char comm[LIVE_COMM];
 };
 
+/* Map "ended": by process, what its threads that have ended came to. */
+struct live_ended {
+	u64 oncpu_ns, runnable_ns, blocked_ns, lock_ns, calls, switches;
+	u64 ended, created;	/* threads; of them, those that began while traced */
+	char comm[LIVE_COMM];	/* of the last of them */
+};
+
 struct live_exec {
 	struct live_head head;
 	u32 tgid, space;
@@ -310,6 +317,7 @@ LIVE_LAYOUT(live_head, 16);
 LIVE_LAYOUT(live_thread, 216);
 LIVE_LAYOUT(live_alive, sizeof(struct live_thread) + sizeof(struct live_regs));
 LIVE_LAYOUT(live_seen, 120);
+LIVE_LAYOUT(live_ended, 80);
 LIVE_LAYOUT(live_exec, 40);
 LIVE_LAYOUT(live_join, 40);
 LIVE_LAYOUT(live_stack, 4280);

@@ -174,6 +174,7 @@ static int load_once(struct live_bpf **bpf, const struct live_load_opts *o)
 	if (o->cfg->watch) {
 		bpf_map__set_max_entries(b->maps.seen, o->cfg->watch_rows);
 		bpf_map__set_max_entries(b->maps.seen_free, o->cfg->watch_rows);
+		bpf_map__set_max_entries(b->maps.ended, o->cfg->watch_rows);
 	}
 	r = live_bpf__load(b);
 	if (r)

@@ -17,6 +17,7 @@ struct watch *watch_new(struct live *l)
 	if (!w)
 		return NULL;
 	w->l = l;
+	w->ended_fd = l->bpf ? live_map_fd(l, "ended") : -1;
 	w->now.mode = l->mode;
 	w->now.collected = l->collect;
 	w->now.cpus = cpus > 0 ? (uint32_t)cpus : 0;
@@ -25,14 +26,12 @@ struct watch *watch_new(struct live *l)
 	w->stack = calloc(WATCH_STACKS, sizeof(*w->stack));
 	w->row_of = calloc(l->seen_rows + 1, sizeof(*w->row_of));
 	w->by_tid = map_new(sizeof(pid_t), sizeof(size_t));
-	w->gone = map_new(sizeof(pid_t), sizeof(struct watch_gone));
 	w->by_tgid = map_new(sizeof(pid_t), sizeof(size_t));
-	w->dead = map_new(sizeof(pid_t), sizeof(struct watch_dead));
 	w->lock_by_key = map_new(sizeof(struct live_futex_key), sizeof(size_t));
 	w->lock_by_file = map_new(sizeof(struct watch_file), sizeof(size_t));
 	w->pipe_by_key = map_new(sizeof(struct watch_pipe_key), sizeof(size_t));
 	w->spaces = map_new(sizeof(uint32_t), sizeof(uint8_t));
-	if (!w->name || !w->stack || !w->row_of || !w->by_tid || !w->gone || !w->by_tgid || !w->dead || !w->lock_by_key ||
+	if (!w->name || !w->stack || !w->row_of || !w->by_tid || !w->by_tgid || !w->lock_by_key ||
 	    !w->lock_by_file || !w->pipe_by_key || !w->spaces) {
 		watch_free(w);
 		return NULL;
@@ -54,20 +53,17 @@ void watch_free(struct watch *w)
 	free(w->now.call);
 	free(w->row_of);
 	map_free(w->by_tid);
-	map_free(w->gone);
 	free(w->name);
 	free(w->stack);
 	map_free(w->by_tgid);
-	map_free(w->dead);
+	free(w->process_row);
 	map_free(w->spaces);
 	free(w);
 }
 
 void watch_event(struct watch *w, const struct live_head *e)
 {
-	if (e->type == EV_THREAD)
-		watch_thread_ended(w, (const struct live_thread *)e);
-	else if (e->type == EV_STACK)
+	if (e->type == EV_STACK)
 		watch_stack_came(w, (const struct live_stack *)e);
 }
 

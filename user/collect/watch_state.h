@@ -10,18 +10,6 @@
 #define WATCH_STACKS 256	/* stacks kept, over all locks */
 #define WATCH_STACKS_LOCK 16	/* of one lock */
 
-/* A thread that is gone: what its end adds to what was seen of it last. */
-struct watch_gone {
-	uint64_t began_ns;
-	uint64_t cpu_ns, runnable_ns, blocked_ns, lock_ns, switches, calls;
-};
-
-/* What threads of a process that have ended add to its next row. */
-struct watch_dead {
-	uint64_t cpu_ns, runnable_ns, blocked_ns, lock_ns, switches, calls, born, ended;
-	char comm[LIVE_COMM];
-};
-
 struct watch_name { pid_t tid, tgid; char comm[LIVE_COMM]; };
 
 struct watch_stack {
@@ -56,10 +44,10 @@ struct watch {
 	size_t thread_cap;
 	uint32_t *row_of;		/* by slot: 1 + its row; 0: none */
 	struct map *by_tid;		/* pid_t → size_t, index of a thread */
-	struct map *gone;		/* pid_t → struct watch_gone: of the last look */
 	struct map *by_tgid;		/* pid_t → size_t, index of a process */
+	struct watch_process_row { uint64_t sum[6], created; } *process_row;
 	size_t process_cap;
-	struct map *dead;		/* pid_t → struct watch_dead: since the last refresh */
+	int ended_fd;			/* of map "ended"; -1: without a kernel */
 	struct watch_name *name;	/* WATCH_NAMES, by tid */
 
 	/* locks: now.lock and .lock_row go together */
@@ -84,7 +72,12 @@ int watch_threads(struct watch *w, uint64_t now_ns);
 /* The rows of slots 1 to @used, as of now. */
 int watch_look(struct watch *w, const volatile struct live_seen *seen, uint32_t used,
 	       uint64_t now_ns);
-void watch_thread_ended(struct watch *w, const struct live_thread *e);
+/*
+ * watch_procs.c: begin, then each row of map "ended", then the threads, then end.
+ */
+void watch_processes_begin(struct watch *w);
+int watch_ended(void *w, const void *tgid, const void *ended);
+int watch_processes_end(struct watch *w);
 /* The row of @tid; NULL: it is not alive, or not traced. */
 const struct now_thread *watch_thread(const struct watch *w, pid_t tid);
 /* Its name, or what it was called when it ended; "": not known. @tgid may be NULL. */

@@ -3,8 +3,7 @@
  * DESIGN. The kernel side keeps each thread's figures in a slot of memory that is
  * mapped here (shared/live.h, struct live_seen): a look goes through the slots, and
  * asks the kernel for nothing. A slot has its row until another thread has the slot;
- * of one that sleeps on as before only time passes. What a thread did between its
- * last look and its end comes with the event of its end.
+ * of one that sleeps on as before only time passes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,151 +25,10 @@ void *watch_grow(void *array, size_t *cap, size_t n, size_t bytes)
 	return grown;
 }
 
-/* ---- processes ---- */
-
-static size_t process_of(struct watch *w, pid_t tgid)
-{
-	struct now *n = &w->now;
-	size_t *at = map_get(w->by_tgid, &tgid);
-	struct now_process *grown;
-
-	if (at)
-		return *at;
-	grown = watch_grow(n->process, &w->process_cap, n->nprocess, sizeof(*grown));
-	if (!grown)
-		return SIZE_MAX;
-	n->process = grown;
-	at = map_put(w->by_tgid, &tgid);
-	if (!at)
-		return SIZE_MAX;
-	memset(&n->process[n->nprocess], 0, sizeof(*n->process));
-	n->process[n->nprocess].tgid = tgid;
-	*at = n->nprocess;
-	return n->nprocess++;
-}
-
-static void process_drop(struct watch *w, size_t i)
-{
-	struct now *n = &w->now;
-	pid_t tgid = n->process[i].tgid;
-	size_t *at;
-
-	map_del(w->by_tgid, &tgid);
-	if (i == --n->nprocess)
-		return;
-	n->process[i] = n->process[n->nprocess];
-	tgid = n->process[i].tgid;
-	at = map_get(w->by_tgid, &tgid);
-	if (at)
-		*at = i;
-}
-
-static void add_step(struct now_count *c, uint64_t step)
-{
-	c->step += step;
-	c->total += step;
-}
-
-/* What threads that have ended leave to their process, for this interval. */
-static void bury(struct now_process *p, const struct watch_dead *d)
-{
-	add_step(&p->cpu_ns, d->cpu_ns);
-	add_step(&p->runnable_ns, d->runnable_ns);
-	add_step(&p->blocked_ns, d->blocked_ns);
-	add_step(&p->lock_ns, d->lock_ns);
-	add_step(&p->switches, d->switches);
-	add_step(&p->calls, d->calls);
-	add_step(&p->born, d->born);
-	add_step(&p->ended, d->ended);
-	if (!p->comm[0])
-		memcpy(p->comm, d->comm, LIVE_COMM);
-}
-
-static void reset_process(struct now_process *p)
-{
-	p->threads = p->running = p->runnable = p->blocked = 0;
-	p->born.step = p->ended.step = 0;
-	p->cpu_ns.step = p->runnable_ns.step = p->blocked_ns.step = 0;
-	p->lock_ns.step = p->switches.step = p->calls.step = 0;
-	p->age_ns = 0;
-}
-
-/* Those that had nobody left the last time are not shown again. */
-static int begin_processes(struct watch *w)
-{
-	struct now *n = &w->now;
-	const void *tgid;
-	void *dead;
-	size_t i, at, it = 0;
-
-	for (i = n->nprocess; i-- > 0;)
-		if (!n->process[i].threads)
-			process_drop(w, i);
-	for (i = 0; i < n->nprocess; i++)
-		reset_process(&n->process[i]);
-	while (map_next(w->dead, &it, &tgid, &dead)) {
-		at = process_of(w, *(const pid_t *)tgid);
-		if (at == SIZE_MAX)
-			return -ENOMEM;
-		bury(&n->process[at], dead);
-	}
-	map_clear(w->dead);
-	return 0;
-}
-
-static void add_thread(struct now_process *p, const struct now_thread *t, bool born)
-{
-	p->threads++;
-	p->running += t->state == NOW_RUNNING;
-	p->runnable += t->state == NOW_RUNNABLE;
-	p->blocked += t->state == NOW_BLOCKED;
-	add_step(&p->cpu_ns, t->cpu_ns.step);
-	add_step(&p->runnable_ns, t->runnable_ns.step);
-	add_step(&p->blocked_ns, t->blocked_ns.step);
-	add_step(&p->lock_ns, t->lock_ns.step);
-	add_step(&p->switches, t->switches.step);
-	add_step(&p->calls, t->calls.step);
-	add_step(&p->born, born);
-	if (t->age_ns > p->age_ns)
-		p->age_ns = t->age_ns;
-	if (t->tid == t->tgid || !p->comm[0])
-		memcpy(p->comm, t->comm, sizeof(p->comm));
-}
-
 static float share(uint64_t part, uint64_t whole)
 {
 	return whole ? (float)part / (float)whole : 0;
 }
-
-static int sum_processes(struct watch *w)
-{
-	struct now *n = &w->now;
-	size_t i, at = SIZE_MAX;
-	pid_t tgid = 0;
-
-	for (i = 0; i < n->nthread; i++) {
-		const struct now_thread *t = &n->thread[i];
-
-		if (t->tgid != tgid || at == SIZE_MAX)
-			at = process_of(w, t->tgid);
-		if (at == SIZE_MAX)
-			return -ENOMEM;
-		tgid = t->tgid;
-		add_thread(&n->process[at], t, t->new_row && t->created);
-	}
-	n->cpu_ns.step = n->runnable_ns.step = n->switches.step = 0;
-	for (i = 0; i < n->nprocess; i++) {
-		struct now_process *p = &n->process[i];
-
-		p->past[n->tick % NOW_PAST] = share(p->cpu_ns.step, n->interval_ns);
-		add_step(&n->cpu_ns, p->cpu_ns.step);
-		add_step(&n->runnable_ns, p->runnable_ns.step);
-		add_step(&n->switches, p->switches.step);
-	}
-	return 0;
-}
-
-/* ---- threads ---- */
 
 const struct now_thread *watch_thread(const struct watch *w, pid_t tid)
 {
@@ -190,86 +48,22 @@ const char *watch_comm(const struct watch *w, pid_t tid, pid_t *tgid)
 	return t ? t->comm : known ? name->comm : "";
 }
 
-static struct watch_gone seen_last(const struct now_thread *t)
-{
-	return (struct watch_gone){
-		.began_ns = t->began_ns, .cpu_ns = t->cpu_ns.total,
-		.runnable_ns = t->runnable_ns.total, .blocked_ns = t->blocked_ns.total,
-		.lock_ns = t->lock_ns.total, .switches = t->switches.total,
-		.calls = t->calls.total,
-	};
-}
-
-/* What was seen last of the thread that has ended now. */
-static bool find_last(const struct watch *w, const struct live_thread *e, struct watch_gone *out)
-{
-	pid_t tid = (pid_t)e->head.tid;
-	const struct now_thread *t = watch_thread(w, tid);
-	const struct watch_gone *gone;
-
-	if (t && t->began_ns == e->start_ns) {
-		*out = seen_last(t);
-		return true;
-	}
-	gone = map_get(w->gone, &tid);
-	if (gone && gone->began_ns == e->start_ns) {
-		*out = *gone;
-		return true;
-	}
-	return false;
-}
-
-static uint64_t beyond(uint64_t total, uint64_t seen)
-{
-	return total > seen ? total - seen : 0;
-}
-
-void watch_thread_ended(struct watch *w, const struct live_thread *e)
-{
-	struct watch_gone last = { 0 };
-	struct watch_name *name = &w->name[e->head.tid % WATCH_NAMES];
-	pid_t tgid = (pid_t)e->tgid;
-	struct watch_dead *d;
-	bool known;
-
-	if (e->flags & THREAD_CALIB)
-		return;
-	name->tid = (pid_t)e->head.tid;
-	name->tgid = (pid_t)e->tgid;
-	memcpy(name->comm, e->comm, LIVE_COMM);
-	name->comm[LIVE_COMM - 1] = '\0';
-	known = find_last(w, e, &last);
-	d = map_put(w->dead, &tgid);
-	if (!d)
-		return;
-	d->cpu_ns += beyond(e->oncpu_ns, last.cpu_ns);
-	d->runnable_ns += beyond(e->runnable_ns, last.runnable_ns);
-	d->blocked_ns += beyond(e->blocked_ns, last.blocked_ns);
-	d->lock_ns += beyond(e->futex_wait_ns, last.lock_ns);
-	d->switches += beyond(e->voluntary + e->involuntary, last.switches);
-	d->calls += beyond(e->calls, last.calls);
-	d->ended++;
-	d->born += !known && (e->flags & THREAD_CREATED);
-	if (!d->comm[0] || name->tid == tgid)
-		memcpy(d->comm, name->comm, LIVE_COMM);
-}
-
 static const char *wait_name(uint32_t nr)
 {
 	return nr == LIVE_NR_OTHER ? "page fault/other" : sysname(nr);
 }
 
 /* The row leaves the table: the last one takes its place. */
-static int leaves(struct watch *w, size_t i)
+static void leaves(struct watch *w, size_t i)
 {
 	struct now *n = &w->now;
 	struct now_thread *t = &n->thread[i], *last = &n->thread[n->nthread - 1];
-	struct watch_gone *gone = map_put(w->gone, &t->tid);
+	struct watch_name *name = &w->name[(uint32_t)t->tid % WATCH_NAMES];
 	size_t *at;
 
-	if (!gone)
-		return -ENOMEM;
-	*gone = seen_last(t);
+	name->tid = t->tid;
+	name->tgid = t->tgid;
+	memcpy(name->comm, t->comm, LIVE_COMM);
 	at = map_get(w->by_tid, &t->tid);
 	if (at && *at == i)
 		map_del(w->by_tid, &t->tid);
@@ -282,7 +76,6 @@ static int leaves(struct watch *w, size_t i)
 			*at = i;
 	}
 	n->nthread--;
-	return 0;
 }
 
 static struct now_thread *row_new(struct watch *w, uint32_t slot, const struct live_seen *e)
@@ -389,15 +182,13 @@ int watch_look(struct watch *w, const volatile struct live_seen *seen, uint32_t 
 {
 	uint32_t slot;
 
-	map_clear(w->gone);
 	for (slot = 1; slot <= used; slot++) {
 		const volatile struct live_seen *s = &seen[slot];
 		uint32_t tid = s->tid, row = w->row_of[slot];
 		struct now_thread *t = row ? &w->now.thread[row - 1] : NULL;
 
 		if (t && (t->tid != (pid_t)tid || t->began_ns != s->start_ns)) {
-			if (leaves(w, row - 1))
-				return -ENOMEM;
+			leaves(w, row - 1);
 			t = NULL;
 		} else if (t) {
 			t->new_row = false;
@@ -421,9 +212,11 @@ int watch_look(struct watch *w, const volatile struct live_seen *seen, uint32_t 
 
 int watch_threads(struct watch *w, uint64_t now_ns)
 {
-	int r = begin_processes(w);
+	int r;
 
+	watch_processes_begin(w);
+	r = live_map_each(w->ended_fd, sizeof(uint32_t), sizeof(struct live_ended), watch_ended, w);
 	if (!r)
 		r = watch_look(w, w->l->seen, live_seen_used(w->l), now_ns);
-	return r ? r : sum_processes(w);
+	return r ? r : watch_processes_end(w);
 }
