@@ -62,6 +62,31 @@ static void all_spellings_of_a_value(void **state)
 	}
 }
 
+static void names_of_strace_mean_our_orders(void **state)
+{
+	static const struct { const char *name; int sort; } rows[] = {
+		{ "total-time", LIVE_SORT_TIME }, { "count", LIVE_SORT_CALLS },
+		{ "error", LIVE_SORT_ERRORS }, { "avg-time", LIVE_SORT_MEAN },
+		{ "longest", LIVE_SORT_MAX }, { "syscall", LIVE_SORT_NAME },
+		{ "none", LIVE_SORT_NOTHING },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct live_opts o;
+		struct err err;
+
+		char line[40];
+
+		snprintf(line, sizeof(line), "run -S %s true", rows[i].name);
+		assert_int_equal(parse(&o, &run_cmd, &err, line), 0);
+		assert_int_equal(o.sort, rows[i].sort);
+		live_opts_release(&o);
+	}
+	expect_error(&run_cmd, "run -S min-time true", "-S: 'min-time' is not one of time, cpu, "
+		     "calls, errors, mean, p50, p99, max, name, nothing", NULL);
+}
+
 static void defaults_differ_by_command(void **state)
 {
 	struct live_opts o;
@@ -346,6 +371,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_spellings_of_a_value),
+		cmocka_unit_test(names_of_strace_mean_our_orders),
 		cmocka_unit_test(defaults_differ_by_command),
 		cmocka_unit_test(run_leaves_the_command_its_options),
 		cmocka_unit_test(attach_mixes_pids_and_options),
