@@ -50,8 +50,8 @@ const struct cli_cmd doctor_cmd = {
 	.usage = "[OPTION]...",
 	.text = "Tries what tracing needs by really doing it: makes the buffers, loads and "
 		"attaches each BPF program by itself, in each way that there is, and takes it away "
-		"again. Prints which collectors work and by which way, why others do not and what would "
-		"mend it, what tracing adds to a call, and what it sees of the kernel, the "
+		"again. Prints which collectors work and by which way, why others do not and what "
+		"would mend it, what tracing adds to a call, and what it sees of the kernel, the "
 		"privileges, the machine, the terminal and the installation.\n"
 		"\n"
 		"It works without root too; then it says what it could not try. Nothing is "

@@ -137,13 +137,13 @@ static void name_first(struct top *t, const struct now *n)
 	const struct now_tab_desc *tab = &now_tabs[NOW_LOCKS];
 	struct now_view v = { .now = n };
 	size_t want = t->o->rows && t->o->rows < n->nlock ? t->o->rows : n->nlock, i;
+	size_t by = t->o->tab == TOP_LOCKS && t->sort < tab->ncol ? t->sort : tab->sort;
 	const void **row = malloc((n->nlock + 1) * sizeof(*row));
 
 	for (i = 0; row && i < n->nlock; i++)
 		row[i] = &n->lock[i];
 	if (row && n->nlock)
-		now_sort(&v, tab, t->o->tab == TOP_LOCKS && t->sort < tab->ncol ? t->sort : tab->sort,
-			 false, row, n->nlock, want);
+		now_sort(&v, tab, by, false, row, n->nlock, want);
 	for (i = 0; row && i < want; i++)
 		watch_name(t->w, &n->lock[(const struct now_lock *)row[i] - n->lock]);
 	free(row);
@@ -283,7 +283,8 @@ int top_main(int argc, char **argv)
 
 	if (code) {
 		top_opts_release(&o);
-		return code == CLI_WANTS_HELP ? session_help("top") : session_fail(&err, EXIT_FAILED);
+		return code == CLI_WANTS_HELP ? session_help("top") :
+						session_fail(&err, EXIT_FAILED);
 	}
 	lo = (struct live_opts){
 		.mode = o.mode,

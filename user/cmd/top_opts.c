@@ -28,7 +28,8 @@ static const struct cli_opt top_rows[] = {
 	  TOP_AT(user) },
 	{ .name = "mode", .kind = CLI_ENUM, .arg = "MODE", .group = LIVE_GROUP_WHAT,
 	  .help = "wait: only waits that really block, at no cost to system calls; exact: every "
-		  "call counted and timed (default: wait)", .values = live_mode_names, TOP_AT(mode) },
+		  "call counted and timed (default: wait)",
+	  .values = live_mode_names, TOP_AT(mode) },
 	{ .name = "ring", .kind = CLI_SIZE, .arg = "SIZE", .group = LIVE_GROUP_WHAT,
 	  .help = "size of the ring buffers for events, all CPUs together (as in 32M; default: "
 		  "1M)", TOP_AT(ring_bytes) },
@@ -95,8 +96,8 @@ const struct cli_cmd top_cmd = {
 	.name = "top",
 	.summary = "watch live where threads wait",
 	.usage = "[OPTION]... [PID]...",
-	.text = "Shows threads, locks, pipes, system calls and processes, anew each second, until q "
-		"is pressed. F1 or ? lists the keys, which are htop's where there is one for it. "
+	.text = "Shows threads, locks, pipes, system calls and processes, anew each second, until "
+		"q is pressed. F1 or ? lists the keys, which are htop's where there is one for it. "
 		"The processes are not stopped and not changed.\n"
 		"\n"
 		"Figures are those of the last refresh's interval, and with T those since tracing "

@@ -121,7 +121,7 @@ struct now_call {
 struct now {
 	uint64_t tick;			/* refreshes so far, the first is 0 */
 	uint64_t since_ns;		/* how long traced */
-	uint64_t interval_ns;		/* since the refresh before; of the first: since the start */
+	uint64_t interval_ns;		/* since the refresh before, or the start */
 	uint64_t realtime_ns;		/* wall clock, since 1970 */
 	enum sum_mode mode;
 	unsigned int collected;		/* SUM_SYSCALLS … bits */
@@ -141,9 +141,9 @@ struct now {
 	struct now_count cpu_ns, runnable_ns;	/* over all threads, ended ones too */
 	struct sum_loss loss;		/* since tracing began */
 	struct sum_overhead overhead;	/* .consumer_cpu_ns: since tracing began */
-	struct now_count own_cpu_ns;	/* CPU time of tracer itself, refreshes and screen included */
+	struct now_count own_cpu_ns;	/* of tracer itself, refreshes and screen included */
 	uint64_t refresh_cpu_ns;	/* of that, what this refresh took */
-	uint64_t forgotten;		/* rows of what has ended or was idle, dropped to stay bounded */
+	uint64_t forgotten;		/* rows dropped to stay bounded: ended or idle */
 };
 
 /* What a drill-down into a lock shows. Release with now_lock_detail_release. */

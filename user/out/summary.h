@@ -207,7 +207,7 @@ struct sum_pipe_end {
 struct sum_pipe {
 	enum sum_pipe_kind kind;
 	uint64_t inode;		/* of the pipe or receiving socket; eventfd: its id */
-	uint64_t id;		/* the kernel's, with .sb: edges of one inode are told apart by it */
+	uint64_t id;		/* the kernel's, with .sb: tells edges of one inode apart */
 	uint32_t sb;
 	struct sum_pipe_end *writer, *reader;	/* most bytes first */
 	size_t nwriter, nreader;
