@@ -386,6 +386,8 @@ static __always_inline struct task_state *take_up(struct task_struct *task,
 	if (!(flags & ST_SILENT))
 		raise_max(&counts.live_peak, counts.live);
 	seen_begin(st, task);
+	if (cfg.watch && st->out_ns && (st->flags & ST_BLOCKED))
+		end_waits(st, now);
 	return st;
 }
 

@@ -207,6 +207,8 @@ static __always_inline void unblocked(struct task_state *st, struct live_sched *
 
 	if (st->flags & ST_SILENT)
 		return;
+	if (cfg.watch)
+		end_waits(st, 0);
 	st->blocked_ns += ns;
 	ran_late(st, now - woken, row);
 	count_blocked(st, nr, ns);
@@ -282,6 +284,8 @@ __weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt,
 		note_wait(st, since, now);
 	else
 		note_block(st, now);
+	if (cfg.watch)
+		end_waits(st, now);
 	seen_put(st);
 	return 0;
 }

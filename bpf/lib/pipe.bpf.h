@@ -236,6 +236,24 @@ __weak __noinline int end_moved(struct task_state *st, bool out, s64 ret, u64 bl
 	return 0;
 }
 
+/* Live view: the current thread begins (@since) or ends (0) to wait for an end. */
+__weak __noinline int end_waits(struct task_state *st, u64 since)
+{
+	struct live_end *end;
+	u8 class;
+
+	if (!st)
+		return 0;
+	class = st->class & 0x3f;
+	if (class < CALL_READ || class > CALL_SENDFILE || (cfg.exact && st->in_call != 1) ||
+	    (st->flags & (ST_SILENT | ST_CALIB)) || !(st->in.kind || st->out.kind))
+		return 0;
+	end = end_row(st->in.kind ? &st->in : &st->out, st);
+	if (end)
+		end->since_ns = since;
+	return 0;
+}
+
 /* A thread waited for one end, and no call's end tells: wait mode, or the end of the trace. */
 __weak __noinline int end_blocked(struct task_state *st, bool out, u64 ns)
 {

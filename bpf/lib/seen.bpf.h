@@ -71,6 +71,7 @@ __weak __noinline int seen_put(struct task_state *st)
 	e->switches = st->voluntary + st->involuntary;
 	e->block_nr = st->block_nr;
 	e->lock_addr = st->flags & ST_WAITING ? st->fx_addr : 0;
+	e->lock_val = st->fx_val;
 	e->woken_ns = 0;
 	return 0;
 }

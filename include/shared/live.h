@@ -175,6 +175,7 @@ struct live_end_key {
 struct live_end {
 	u64 chunks, bytes, chunk_max, blocked_ns, blocked, eagain, futex_calls;
 	u64 inode;		/* sockets: of the one that writes; 0: not known */
+	u64 since_ns;		/* live view: its thread waits there since then; 0 */
 	u32 tgid;
 	u8 fifo, pad[3];
 	u32 hist[HIST_BUCKETS];
@@ -257,7 +258,8 @@ struct live_seen {
 	u64 lock_ns, calls, switches;
 	u64 lock_addr;		/* BLOCKED in a futex wait */
 	u32 tgid, space;
-	u32 block_nr, pad;	/* BLOCKED: the call */
+	u32 block_nr;		/* BLOCKED: the call */
+	u32 lock_val;		/* BLOCKED in a futex wait: what its word was to be */
 	char comm[LIVE_COMM];
 };
 
@@ -325,7 +327,7 @@ LIVE_LAYOUT(live_slice, 56);
 LIVE_LAYOUT(live_birth, 48);
 LIVE_LAYOUT(live_routine, 40);
 LIVE_LAYOUT(live_futex, 744);
-LIVE_LAYOUT(live_end, 696);
+LIVE_LAYOUT(live_end, 704);
 LIVE_LAYOUT(live_end_key, 24);
 LIVE_LAYOUT(live_call, 696);
 

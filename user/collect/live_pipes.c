@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "collect/live_state.h"
 
 /* .ahead: .sb is of the socket that writes. */
@@ -17,6 +18,7 @@ struct early_end {
 
 struct pipe_fill {
 	struct live *l;
+	uint64_t now_ns;
 	struct summary *s;
 	struct map *by_id;	/* struct pipe_key → size_t, index of a pipe */
 	size_t cap;
@@ -95,7 +97,7 @@ static int add_end(struct pipe_fill *f, struct sum_pipe *p, const struct live_en
 		return -ENOMEM;
 	e->chunks += v->chunks;
 	e->bytes += v->bytes;
-	e->blocked_ns += v->blocked_ns;
+	e->blocked_ns += v->blocked_ns + (v->since_ns ? f->now_ns - v->since_ns : 0);
 	e->blocked += v->blocked;
 	e->eagain += v->eagain;
 	e->futex_calls += v->futex_calls;
@@ -264,7 +266,7 @@ static void drop_idle(struct summary *s)
 
 int live_fill_pipes(struct live *l, struct summary *s)
 {
-	struct pipe_fill f = { .l = l, .s = s };
+	struct pipe_fill f = { .l = l, .s = s, .now_ns = clock_mono_ns() };
 	size_t i;
 	int r;
 

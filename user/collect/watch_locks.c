@@ -114,7 +114,8 @@ static int futex_row(void *ctx, const void *key, const void *value)
 		return -ENOMEM;
 	lock = &w->now.lock[index];
 	lock->tgid = (pid_t)v->tgid;
-	lock->kind = kind_of(v);
+	if (lock->kind != SUM_LOCK_JOIN)
+		lock->kind = kind_of(v);
 	if (v->wait_max > lock->max_ns)
 		lock->max_ns = v->wait_max;
 	row->seen = true;
@@ -158,6 +159,17 @@ static struct watch_lock_row *lock_of(struct watch *w, struct now_thread *t, siz
 	return row;
 }
 
+/* pthread_join waits until the word of a thread's id is cleared, at the thread's end. */
+static bool waits_for_end(const struct watch *w, const struct now_thread *t)
+{
+	const struct now_thread *other;
+
+	if (!t->lock_val || t->lock_val == (uint32_t)t->tid)
+		return false;
+	other = watch_thread(w, (pid_t)t->lock_val);
+	return other && other->tgid == t->tgid;
+}
+
 /* Who waits now; a first wait has no row in the map yet. */
 static int add_waiting(struct watch *w)
 {
@@ -177,6 +189,8 @@ static int add_waiting(struct watch *w)
 		w->now.lock[index].waiting++;
 		if (!w->now.lock[index].tgid)
 			w->now.lock[index].tgid = t->tgid;
+		if (waits_for_end(w, t))
+			w->now.lock[index].kind = SUM_LOCK_JOIN;
 	}
 	return 0;
 }

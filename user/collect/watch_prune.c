@@ -55,7 +55,7 @@ static int prune_map(struct prune *p, const char *name, size_t key_bytes, size_t
 	r = live_map_each(fd, key_bytes, value_bytes, note_key, p);
 	for (i = 0; !r && i < p->n; i++)
 		if (!bpf_map_delete_elem(fd, p->keys + i * key_bytes))
-			p->w->now.forgotten++;
+			p->w->now.forgotten += p->idle > 0;
 	free(p->keys);
 	p->keys = NULL;
 	return r;

@@ -147,6 +147,7 @@ static void take_row(struct now_thread *t, struct live_seen *e, uint64_t now_ns)
 	t->state = (enum now_state)e->state;
 	t->wait = t->state == NOW_BLOCKED ? wait_name(e->block_nr) : NULL;
 	t->lock_addr = t->state == NOW_BLOCKED ? e->lock_addr : 0;
+	t->lock_val = t->lock_addr ? e->lock_val : 0;
 	t->space = e->space;
 	t->since_ns = e->since_ns;
 	t->created = (e->flags & SEEN_CREATED) != 0;

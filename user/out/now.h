@@ -55,7 +55,7 @@ struct now_thread {
 	float past[NOW_PAST];		/* share of a CPU, 0..1 */
 	/* the watch's own */
 	uint64_t looked_ns;
-	uint32_t slot, lock_at;
+	uint32_t slot, lock_at, lock_val;
 	bool created, new_row;		/* began while traced; was not there the last time */
 };
 
@@ -143,7 +143,7 @@ struct now {
 	struct sum_overhead overhead;	/* .consumer_cpu_ns: since tracing began */
 	struct now_count own_cpu_ns;	/* of tracer itself, refreshes and screen included */
 	uint64_t refresh_cpu_ns;	/* of that, what this refresh took */
-	uint64_t forgotten;		/* rows dropped to stay bounded: ended or idle */
+	uint64_t forgotten;		/* rows dropped as there were too many of them */
 };
 
 /* What a drill-down into a lock shows. Release with now_lock_detail_release. */

@@ -34,7 +34,16 @@ static void lock_put_symbol(struct buf *b, const struct now_view *v, const void 
 	if (l->symbol)
 		now_put_name(b, v, l->symbol);
 	else
-		buf_addf(b, "0x%" PRIx64, l->addr);
+		buf_addf(b, "%s0x%" PRIx64, l->kind == SUM_LOCK_JOIN ? "join " : "", l->addr);
+}
+
+/* Who waits for a thread's end waits for no other's sake: behind the locks. */
+static int lock_by_contention(const struct now_view *v, const void *a, const void *b)
+{
+	const struct now_lock *l = a, *m = b;
+	int r = (l->kind == SUM_LOCK_JOIN) - (m->kind == SUM_LOCK_JOIN);
+
+	return r ? r : lock_by_wait(v, a, b);
 }
 
 /* Those without a name behind the others, by address. */
@@ -79,7 +88,8 @@ const struct now_col now_lock_cols[NOW_COLS_LOCKS] = {
 	[NOW_SORT_LOCKS] =
 	{ .head = "WAIT%", .head_totals = "WAITED",
 	  .help = "time that threads waited for it; 200 are two threads, all the time",
-	  .width = NOW_WIDTH_SHARE, .width_totals = NOW_WIDTH_NS, NOW_BY(lock, wait) },
+	  .width = NOW_WIDTH_SHARE, .width_totals = NOW_WIDTH_NS, .put = lock_put_wait,
+	  .order = lock_by_contention },
 	{ .head = "WAITS/s", .head_totals = "WAITS", .help = "waits", .width = 7,
 	  .width_totals = NOW_WIDTH_COUNT, .rank = 1, NOW_BY(lock, waits) },
 	{ .head = "P50", .head_totals = "", .help = "half of the interval's waits were shorter",

@@ -61,11 +61,15 @@ static void thread_put_wait(struct buf *b, const struct now_view *v, const void 
 
 	if (!wait_of(t))
 		return;
+	l = t->lock_addr ? lock_of(v->now, t) : NULL;
+	if (l && l->kind == SUM_LOCK_JOIN && t->lock_val) {
+		buf_addf(b, "join %u", t->lock_val);
+		return;
+	}
 	now_put_name(b, v, t->wait);
 	if (!t->lock_addr)
 		return;
 	buf_addc(b, ' ');
-	l = lock_of(v->now, t);
 	if (l && l->symbol)
 		now_put_name(b, v, l->symbol);
 	else

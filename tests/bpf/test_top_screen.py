@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""tracer top on a terminal: real threads, locks and pipes, keys in, screen read back.
+
+What the screen does with made-up figures is tested by tests/cli/test_screen.py."""
+import contextlib
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from subprocess import DEVNULL, PIPE
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from harness import SLOW, TRACER, check, equal, main, test, workload
+from screen import KEYS, Screen
+
+WORKERS = 5
+
+
+@contextlib.contextmanager
+def contender():
+    """Threads that fight over contended_lock, until they are killed."""
+    with subprocess.Popen([workload("mutex_contend"), str(WORKERS), "1000000", "300000"],
+                          stdout=DEVNULL) as p:
+        try:
+            yield p.pid
+        finally:
+            p.kill()
+
+
+@contextlib.contextmanager
+def pipeline():
+    """A writer that is faster than its reader."""
+    with subprocess.Popen(["sh", "-c", "yes | (while read -r x; do sleep 0.05; done)"],
+                          start_new_session=True, stdout=DEVNULL, stderr=DEVNULL) as p:
+        try:
+            yield p.pid
+        finally:
+            os.killpg(p.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def top(*opts, **kw):
+    s = Screen([TRACER, "top", "-d", "0.2", *opts], **{"columns": 120, "rows": 36, **kw})
+    try:
+        s.see(r"^lost ", 20)
+        yield s
+    finally:
+        s.close()
+
+
+def end(s):
+    s.keys("q")
+    equal(s.wait(), 0, "exit code")
+    equal(s.restored(), [], "not restored")
+
+
+def attached():
+    """BPF programs of a tracer that is there: none must be left behind."""
+    out = subprocess.run(["bpftool", "prog", "list"], stdout=PIPE, check=False).stdout.decode()
+    return [line for line in out.splitlines() if "sched_switched" in line]
+
+
+@test
+def every_tab_shows_what_runs():
+    with contender() as pid, pipeline() as group, top() as s:
+        s.see(r"mutex_contend .*\b(run|queue|wait)\b")
+        s.keys("2")
+        s.see(r"^contended_lock +%d mutex_contend" % pid)
+        s.keys("3")
+        s.see(r"^yes \(\d+\) → sh \(\d+\)")
+        s.keys("4")
+        s.see(r"^(futex|read|clock_nanosleep|wait4) +\d")
+        s.keys("5")
+        s.see(r"^ *%d mutex_contend +%d " % (pid, WORKERS + 1))
+        check(group > 0, "the pipeline ran")
+        end(s)
+
+
+@test
+def from_a_lock_to_its_waiters_and_stacks():
+    with contender() as pid, top("-p", str(pid), "--tab", "locks") as s:
+        s.see(r"^contended_lock ")
+        s.keys("home", "enter")
+        s.see(r"lock contended_lock of mutex_contend \(%d\)" % pid)
+        s.see(r"used as mutex")
+        s.see(r"Waiters now \([1-9]")
+        s.see(r"mutex_contend \(\d+\) +→ mutex_contend \(\d+\) +\d+")
+        s.keys("end")
+        s.see(r"pthread_mutex_lock|__lll_lock_wait|lock_wait")
+        s.keys("esc")
+        s.see(r"^contended_lock ")
+        end(s)
+
+
+@test
+def from_a_process_to_its_threads():
+    with contender() as pid, top("--tab", "processes") as s:
+        s.see(r"^ *%d mutex_contend" % pid)
+        s.keys("/", "mutex_contend", "enter", "enter")
+        s.see(r"threads of mutex_contend \(%d\)" % pid)
+        s.until("all its threads", lambda t: len(re.findall(r"^ *\d+ mutex_contend ", t.all, re.M))
+                == WORKERS + 1)
+        s.keys("esc")
+        s.see(r"^ *%d mutex_contend" % pid)
+        end(s)
+
+
+@test
+def sorting_filtering_and_sizes():
+    with contender() as pid, top() as s:
+        s.keys("f4", "mutex_con", "enter")
+        s.until("only those of that name", lambda t: set(re.findall(
+            r"^ *\d+ (\S+) .* (?:run|queue|wait) ", t.all, re.M)) == {"mutex_contend"})
+        for columns, rows in ((80, 24), (20, 5), (120, 36)):
+            s.resize(columns, rows)
+            if columns >= 80:
+                s.see(r"^lost .* own ")
+                s.see(r"^ *\d+ mutex_contend ")
+        s.keys("Z")
+        s.see(r"(?i)paused")
+        s.keys("Z")
+        s.gone(r"(?i)paused")
+        s.keys("T")
+        s.see(r"\bCPU\b")
+        check(pid > 0, "it ran")
+        end(s)
+
+
+@test
+def signals_give_the_terminal_back_and_detach():
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        with top() as s:
+            os.kill(s.proc.pid, number)
+            equal(s.wait(), 0, f"exit code at {number.name}")
+            equal(s.restored(), [], f"not restored at {number.name}")
+
+
+@test
+def a_crash_gives_the_terminal_back_and_leaves_nothing():
+    for number in (signal.SIGSEGV, signal.SIGABRT):
+        with top() as s:
+            os.kill(s.proc.pid, number)
+            s.wait()
+            equal(s.restored(), [], f"not restored at {number.name}")
+    end_s = time.monotonic() + 5 * SLOW
+    while attached() and time.monotonic() < end_s:
+        time.sleep(0.1)
+    equal(attached(), [], "programs left behind")
+
+
+@test
+def the_end_of_its_process_ends_it():
+    with contender() as pid:
+        with top("-p", str(pid)) as s:
+            os.kill(pid, signal.SIGKILL)
+            equal(s.wait(), 0, "exit code")
+            equal(s.restored(), [], "not restored")
+
+
+@test(timeout=200)
+def random_keys_and_sizes():
+    """While threads come and go what is shown stays a screen. TRACER_SCREEN_SECONDS: 4."""
+    rng = random.Random(7)
+    names = [k for k in KEYS if k != "f10"] + list("12345/\\<>tHTZIUF+-pcx?")
+    p = None
+    with contender(), top() as s:
+        until = time.monotonic() + float(os.environ.get("TRACER_SCREEN_SECONDS", "4"))
+        while time.monotonic() < until:
+            if p is None or p.poll() is not None:
+                p = subprocess.Popen([workload("demo")], stdout=DEVNULL, stderr=DEVNULL)
+            if rng.random() < 0.1:
+                s.resize(rng.choice([80, 100, 120, 200, 30, 7]), rng.choice([24, 40, 50, 10, 3]))
+            s.keys(*rng.choices(names, k=rng.randrange(1, 6)))
+            check(s.look(0.02), f"it has ended; the screen:\n{s.all}")
+        p.kill()
+        p.wait()
+        s.resize(120, 36)
+        s.keys(*["esc"] * 6)
+        s.see(r"^lost .* own ")
+        os.kill(s.proc.pid, signal.SIGTERM)
+        equal(s.wait(), 0, "exit code")
+        equal(s.restored(), [], "not restored")
+
+
+if __name__ == "__main__":
+    main()
