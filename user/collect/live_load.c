@@ -27,6 +27,7 @@
 #include "collect/live_state.h"
 #include "collect/live_types.h"
 #include "live.skel.h"
+#include "sym/symkernel.h"
 
 #define VMLINUX_BTF "/sys/kernel/btf/vmlinux"
 
@@ -315,6 +316,7 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 		.exact = setup->mode == SUM_EXACT,
 		.timeline = setup->timeline != NULL,
 		.stacks = setup->stacks,
+		.kernel_frames = setup->kernel_stacks && !getuid() && symkernel_visible(),
 		.routines = setup->start_routines,
 		.slice_min_ns = setup->slice_min_ns,
 	};
@@ -431,13 +433,34 @@ int live_watch_open(struct live *l, uint64_t since_ns)
 	return bpf_iter_create(bpf_link__fd(l->watch_link));
 }
 
+/* Takes in the rows that are there as a whole; the bytes that they are. */
+static size_t take_alive(struct live *l, const char *rows, size_t have)
+{
+	size_t at = 0;
+
+	while (have - at >= sizeof(struct live_alive)) {
+		struct live_still row = { 0 };
+		size_t bytes = sizeof(row.alive);
+
+		memcpy(&row.alive, rows + at, bytes);
+		if (row.alive.nkernel)
+			bytes = sizeof(row);
+		if (have - at < bytes)
+			break;
+		memcpy(&row, rows + at, bytes);
+		live_still(l, &row);
+		at += bytes;
+	}
+	return at;
+}
+
 /* Runs an iterator over all tasks; the dump's output is taken in. */
 int live_iterate(struct live *l, bool dump, struct err *err)
 {
 	struct bpf_link *link = bpf_program__attach_iter(dump ? l->bpf->progs.dump_tasks :
 							 l->bpf->progs.mark_tasks, NULL);
-	struct live_alive rows[32];
-	size_t have = 0, i;
+	char rows[64 * sizeof(struct live_alive)];
+	size_t have = 0, used;
 	ssize_t n;
 	int fd;
 
@@ -450,16 +473,15 @@ int live_iterate(struct live *l, bool dump, struct err *err)
 		return err_sys(err, -fd, "cannot look through the threads");
 	}
 	for (;;) {
-		n = read(fd, (char *)rows + have, sizeof(rows) - have);
+		n = read(fd, rows + have, sizeof(rows) - have);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
 			break;
 		have += (size_t)n;
-		for (i = 0; i < have / sizeof(rows[0]); i++)
-			live_still(l, &rows[i]);
-		memmove(rows, rows + i, have - i * sizeof(rows[0]));
-		have -= i * sizeof(rows[0]);
+		used = take_alive(l, rows, have);
+		memmove(rows, rows + used, have - used);
+		have -= used;
 	}
 	close(fd);
 	bpf_link__destroy(link);
