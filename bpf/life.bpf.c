@@ -457,14 +457,26 @@ static __always_inline void still_calls(struct task_state *st, u64 now)
 /* When the trace ended: what is alive then has lasted to there, not until it is looked at. */
 u64 stopped_ns __weak = 0;
 
+struct kernel_frames { u64 ip[LIVE_KERNEL_FRAMES]; };
+
+/* A program's own stack has no room for them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct kernel_frames);
+} kernel_frames __weak SEC(".maps");
+
 /* The threads that are still there when the trace ends. */
 SEC("iter/task")
 int dump_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct kernel_frames *frames;
 	struct live_alive e = {};
 	struct task_state *st;
 	u64 now, since = 0;
+	u32 zero = 0;
 
 	if (!task)
 		return 0;
@@ -492,9 +504,15 @@ int dump_tasks(struct bpf_iter__task *ctx)
 		e.thread.call_enter_ns = since;
 		e.thread.call_nr = st->block_nr;
 	}
-	if (e.thread.flags & THREAD_IN_CALL && e.thread.call_addr)
+	frames = bpf_map_lookup_elem(&kernel_frames, &zero);
+	if (e.thread.flags & THREAD_IN_CALL && e.thread.call_addr) {
 		copy_regs(&e.regs, (struct pt_regs *)bpf_task_pt_regs(task));
+		if (frames && !is_running(task))
+			e.nkernel = kernel_stack(task, frames->ip);
+	}
 	bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
+	if (frames && e.nkernel)
+		bpf_seq_write(ctx->meta->seq, frames, sizeof(*frames));
 	return 0;
 }
 

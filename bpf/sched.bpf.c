@@ -87,8 +87,8 @@ __weak __noinline int sample_wait(struct task_state *st, u64 now)
 	key.addr = st->fx_addr;
 	key.space = st->space;
 	fx = futex_row(&key);
-	if (fx && !(cfg.exact && fx->samples))
-		stack_sample(st, fx, 0, now);
+	if (fx && (!cfg.exact || begins_next(fx)))
+		stack_sample(st, fx, 0, now, 1);
 	return 0;
 }
 

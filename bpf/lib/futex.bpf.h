@@ -289,11 +289,27 @@ static __always_inline void copy_regs(struct live_regs *to, struct pt_regs *regs
 }
 
 /*
+ * Where in the kernel @task is: the number of addresses. Of a thread that runs only
+ * the way into this program would be seen, but for the current one at its switch.
+ */
+static __always_inline u32 kernel_stack(struct task_struct *task, u64 *to)
+{
+	long n;
+
+	if (!cfg.kernel_frames ||
+	    !bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_task_stack))
+		return 0;
+	n = bpf_get_task_stack(task, to, LIVE_KERNEL_FRAMES * sizeof(*to), 0);
+	return n > 0 ? n / sizeof(*to) : 0;
+}
+
+/*
  * A stack is sampled for the first wait at each lock and then some every 5 ms
- * a CPU: enough to tell the sites of a lock apart by share, and bounded.
+ * a CPU: enough to tell the sites of a lock apart by share, and bounded. @blocks: it
+ * is about to wait, so that the kernel's part of its stack says where.
  */
 __weak __noinline int stack_sample(struct task_state *st, struct live_futex *fx, u64 wait_ns,
-				   u64 now)
+				   u64 now, u32 blocks)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	u32 zero = 0;
@@ -324,6 +340,8 @@ __weak __noinline int stack_sample(struct task_state *st, struct live_futex *fx,
 	e->wait_ns = wait_ns;
 	e->woke = st->fx_kind != FX_WAIT;
 	copy_regs(&e->regs, regs);
+	e->nkernel = blocks ? kernel_stack(bpf_get_current_task_btf(), e->kernel) : 0;
+	e->pad = 0;
 	sp = regs->sp;
 	e->bytes = LIVE_STACK_BYTES;
 	/* Near its top a stack is shorter: then the part up to the page's end. */
@@ -362,6 +380,15 @@ static __always_inline void join_event(struct task_state *st, u64 now)
 #define WAIT_BLOCKED	1
 #define WAIT_SAMPLE	2	/* the thread is the current one: its stack can be read */
 
+/*
+ * Exact mode: a lock's first sample, and with kernel frames each fourth, is taken as a
+ * wait begins, where the kernel's part can be seen; the others know how long it took.
+ */
+static __always_inline bool begins_next(struct live_futex *fx)
+{
+	return !fx->samples || (cfg.kernel_frames && !(fx->samples & 3));
+}
+
 /* One wait is over: the row, the edge, the sample. */
 __weak __noinline int futex_waited(struct task_state *st, struct live_futex *fx, u64 wait_ns,
 				   u32 how, u64 now)
@@ -380,8 +407,8 @@ __weak __noinline int futex_waited(struct task_state *st, struct live_futex *fx,
 	edge_add(st);
 	if (st->dead && !cfg.watch && !(st->flags & ST_CALIB))
 		join_event(st, now);
-	if (cfg.stacks && (how & WAIT_SAMPLE))
-		stack_sample(st, fx, wait_ns, now);
+	if (cfg.stacks && (how & WAIT_SAMPLE) && !(how & WAIT_BLOCKED && fx->samples && begins_next(fx)))
+		stack_sample(st, fx, wait_ns, now, 0);
 	return 0;
 }
 
@@ -426,7 +453,7 @@ static __always_inline void futex_woke(struct task_state *st, struct live_futex 
 	}
 	/* Nobody waits here, perhaps never: let the process be looked at for names. */
 	if (cfg.stacks && !fx->samples)
-		stack_sample(st, fx, 0, now);
+		stack_sample(st, fx, 0, now, 0);
 	if (!st->fx_shared && st->fx_kind == FX_WAKE && st->fx_op != 7 && woken == st->woke + 1)
 		edge_settle(st, fx, true);
 	__sync_fetch_and_add(&fx->wakes, 1);

@@ -25,6 +25,7 @@ typedef int64_t s64;
 #define LIVE_NR_CALIB	(LIVE_NR_CALLS - 1)	/* slot of the tracer's own measuring */
 #define LIVE_NR_OTHER	(LIVE_NR_CALLS - 2)	/* past the table; waits outside a call */
 #define LIVE_STACK_BYTES 4096
+#define LIVE_KERNEL_FRAMES 32	/* of a sample, at most */
 #define LIVE_PATHS	4	/* -P PATH, at most */
 #define LIVE_PATH_BYTES	128
 
@@ -85,7 +86,8 @@ struct live_config {
 	u32 user;
 	u32 watch_rows;		/* of map "seen" */
 	u8 watch;		/* for a live view */
-	u8 pad[7];
+	u8 kernel_frames;	/* samples have the kernel's part of their stacks too */
+	u8 pad[6];
 	u64 cgroup_id;
 	u32 cgroup_level;
 	u32 npaths;
@@ -238,6 +240,7 @@ struct live_regs { u64 ax, bx, cx, dx, si, di, bp, sp, r8, r9, r10, r11, r12, r1
 struct live_alive {
 	struct live_thread thread;
 	struct live_regs regs;	/* of a futex wait: THREAD_IN_CALL with an address */
+	u32 nkernel, pad;	/* not 0: LIVE_KERNEL_FRAMES words follow, so many are addresses */
 };
 
 /*
@@ -288,6 +291,8 @@ struct live_stack {
 	u64 addr, wait_ns;
 	struct live_regs regs;
 	u32 bytes, woke;	/* woke: taken at a wake, not at a wait */
+	u32 nkernel, pad;
+	u64 kernel[LIVE_KERNEL_FRAMES];	/* where in the kernel it waits, innermost first */
 	u8 stack[LIVE_STACK_BYTES];
 };
 
@@ -317,12 +322,12 @@ struct live_routine {
 	_Static_assert(sizeof(struct type) == (bytes), #type " is shared: its size is fixed")
 LIVE_LAYOUT(live_head, 16);
 LIVE_LAYOUT(live_thread, 216);
-LIVE_LAYOUT(live_alive, sizeof(struct live_thread) + sizeof(struct live_regs));
+LIVE_LAYOUT(live_alive, sizeof(struct live_thread) + sizeof(struct live_regs) + 8);
 LIVE_LAYOUT(live_seen, 120);
 LIVE_LAYOUT(live_ended, 80);
 LIVE_LAYOUT(live_exec, 40);
 LIVE_LAYOUT(live_join, 40);
-LIVE_LAYOUT(live_stack, 4280);
+LIVE_LAYOUT(live_stack, 4544);
 LIVE_LAYOUT(live_slice, 56);
 LIVE_LAYOUT(live_birth, 48);
 LIVE_LAYOUT(live_routine, 40);

@@ -8,8 +8,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
-from harness import (DEVNULL, PIPE, TRACER, Attach, check, equal, finish, lock_at, main, need, run,
-                     scratch, start, test, trace, wait_for, workload)
+from harness import (DEVNULL, PIPE, TRACER, Attach, Skip, check, equal, finish, lock_at, main, need,
+                     run, scratch, start, test, trace, wait_for, workload)
 
 # Long enough to attach to: 3 x 4001 x 300 us.
 LONG = ["3", "4001", "300000"]
@@ -112,6 +112,32 @@ def a_stripped_binary_with_its_debug_file():
         run(["objcopy", "--only-keep-debug", workload("condvar_handoff"), debug]).ok()
         s = trace([path, *SHORT], "--stacks").json
         equal([l["symbol"] for l in s["locks"] if l["waits"] > 50], [None], "names of another file")
+
+
+@test
+def where_in_the_kernel_a_wait_is():
+    """Only with --stacks, without addresses, and inside the user's frames."""
+    with open("/proc/kallsyms", encoding="ascii") as f:
+        if not any(int(line.split()[0], 16) for line, _ in zip(f, range(100))):
+            raise Skip("the kernel shows no addresses (kernel.kptr_restrict)")
+    for mode in "exact", "wait":
+        r = trace([workload("mutex_contend"), *SHORT], "--stacks", "--mode", mode)
+        check_summary(r.json)
+        sites = lock_at(r.json, r.said["addr"])["sites"]
+        frames = [s["frames"] for s in sites if s["frames"][0]["kernel"]]
+        check(frames, f"{mode}: none of {len(sites)} sites has kernel frames")
+        inner = [f for f in frames[0] if f["kernel"]]
+        check(any("futex" in (f["symbol"] or "") for f in inner), f"{mode}: {inner}")
+        check(not any("bpf" in (f["symbol"] or "") for f in inner), f"{mode}: {inner}")
+        equal({f["ip"] for f in inner}, {None}, f"{mode}: addresses told")
+        equal([f["kernel"] for f in frames[0]],
+              [True] * len(inner) + [False] * (len(frames[0]) - len(inner)), f"{mode}: order")
+        named_right(r.json)
+    s = trace([workload("mutex_contend"), *SHORT]).json
+    kernel = [f for l in s["locks"] for f in l["site"] if f["kernel"]]
+    equal(kernel, [], "kernel frames that nobody asked for")
+    folded = run([TRACER, "run", "--folded", "--", workload("mutex_contend"), *SHORT]).ok().err
+    check(re.search(r"futex\w*_\[k\];lock contended_lock \d+$", folded, re.M), folded)
 
 
 def libraries(path):

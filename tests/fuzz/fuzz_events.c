@@ -51,7 +51,8 @@ static void check(const struct live *l)
 			abort();
 	}
 	for (i = 0; i < l->nsample; i++)
-		if (l->sample[i].bytes > LIVE_STACK_BYTES)
+		if (l->sample[i].bytes > LIVE_STACK_BYTES ||
+		    l->sample[i].nkernel > LIVE_KERNEL_FRAMES)
 			abort();
 }
 

@@ -8,7 +8,7 @@ from harness import Failure, check, equal
 
 NUM = (int, float)
 TIMES = {"total": NUM, "p50": NUM, "p99": NUM, "max": NUM}
-FRAME = {"ip": (int, str), "symbol": (str, None), "module": (str, None), "file": (str, None),
+FRAME = {"ip": (int, str, None), "kernel": bool, "symbol": (str, None), "module": (str, None), "file": (str, None),
          "line": (int, None), "offset": (int, None), "inlined": bool,
          "module_offset": (str, None)}
 SHAPE = {

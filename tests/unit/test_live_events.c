@@ -237,6 +237,26 @@ static void stacks_kept_are_bounded(void **state)
 	assert_true(map_count(live.reservoirs) <= LIVE_SAMPLES);
 }
 
+/* What the kernel's side says of lengths is taken for what there is room for. */
+static void lengths_of_a_stack_are_bounded(void **state)
+{
+	static struct live_stack e;
+	size_t i;
+
+	(void)state;
+	e.head = (struct live_head){ EV_STACK, sizeof(e), 5, 10 };
+	e.space = 1;
+	e.bytes = UINT32_MAX;
+	e.nkernel = UINT32_MAX;
+	for (i = 0; i < LIVE_KERNEL_FRAMES; i++)
+		e.kernel[i] = 1000 + i;
+	send(&e);
+	assert_int_equal(live.nsample, 1);
+	assert_int_equal(live.sample[0].bytes, LIVE_STACK_BYTES);
+	assert_int_equal(live.sample[0].nkernel, LIVE_KERNEL_FRAMES);
+	assert_int_equal(live.sample[0].kernel[LIVE_KERNEL_FRAMES - 1], 1000 + i - 1);
+}
+
 /* A fuzzer whose seeds have an older layout's lengths looks at their heads alone. */
 static void the_fuzzers_seeds_are_events_of_this_layout(void **state)
 {
@@ -284,6 +304,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(rows_past_the_cap_are_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(stacks_kept_are_bounded, setup, teardown),
+		cmocka_unit_test_setup_teardown(lengths_of_a_stack_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_fuzzers_seeds_are_events_of_this_layout,
 						setup, teardown),
 	};

@@ -101,12 +101,12 @@ static void locks_say_who_waits_and_how_long(void **state)
 	      "queue_lock|4210|orders|1|160|2001|31.2 µs|49.1 µs|418 µs|2000|6.25|1|private|"
 	      "▄▄▄▄▄▄▆█|orders",
 	      "0x7f3a6c000ba0|4210|orders|1|0|0||||0||0|shared|        |",
-	      "0x55d1a40c4080|4300|pack|0|0.50|1|5.00 ms|5.00 ms|300 ms|0||0|join|        |");
+	      "join 0x55d1a40c4080|4300|pack|0|0.50|1|5.00 ms|5.00 ms|300 ms|0||0|join|        |");
 	CHECK(&f.now, NOW_LOCKS, true, true,
 	      "LOCK|PID|COMMAND|WAITING|WAITED|WAITS|MAX|WAKES|WASTED%|TIMEOUTS|KIND|PAST|MODULE",
 	      "queue_lock|4210|orders|1|1.39 s|40.1k|418 us|40.3k|2.99|31|private|======*#|orders",
 	      "0x7f3a6c000ba0|4210|orders|1|0|1||0||0|shared|        |",
-	      "0x55d1a40c4080|4300|pack|0|900 ms|9|300 ms|0||0|join|        |");
+	      "join 0x55d1a40c4080|4300|pack|0|900 ms|9|300 ms|0||0|join|        |");
 	f.now.mode = SUM_WAIT;
 	f.now.nlock = 1;
 	CHECK(&f.now, NOW_LOCKS, false, false,
@@ -366,7 +366,7 @@ static void figures_fall_and_ids_and_text_rise(void **state)
 		{ NOW_LOCKS, "PID", "0 1 2", NULL },
 		{ NOW_LOCKS, "COMMAND", "0 1 2", NULL },
 		{ NOW_LOCKS, "WAITING", "0 1 2", NULL },
-		{ NOW_LOCKS, "WAIT%", "0 2 1", "0 2 1" },
+		{ NOW_LOCKS, "WAIT%", "0 1 2", "0 1 2" },
 		{ NOW_LOCKS, "WAITS/s", "0 2 1", "0 2 1" },
 		{ NOW_LOCKS, "P50", "2 0 1", NULL },
 		{ NOW_LOCKS, "P99", "2 0 1", NULL },

@@ -26,6 +26,13 @@ static void summary_of(struct summary *s, bool placed)
 	f[0].inlined = f[1].inlined = true;
 	f[0].offset = f[1].offset = 0;
 	f[2].module_offset = placed ? 0xbf3a1 : 0;
+	l->site[0].nkernel = 2;
+	FIXTURE_ARRAY(l->site[0].kernel, 2);
+	f = l->site[0].kernel;
+	fixture_frame(&f[0], 0, "futex_do_wait", "[kernel]", NULL, 0);
+	fixture_frame(&f[1], 0, NULL, "[kernel]", NULL, 0);
+	f[0].kernel = f[1].kernel = true;
+	f[0].offset = 0x46;
 }
 
 static void expect(const char *format, const struct summary *s, bool stacks, const char *want,
@@ -51,6 +58,9 @@ static void tables(void **state)
 	expect("table", &s, true, "lock_guard (inlined) mutex:229 (orders)", true);
 	expect("table", &s, true, "orders+0xbf3a1\n", true);
 	expect("table", &s, true, "  orders+0x4060", true);
+	expect("table", &s, true, "futex_do_wait+0x46 [kernel]\n", true);
+	expect("table", &s, true, " ? [kernel]\n", true);
+	expect("table", &s, false, "[kernel]", false);
 	/* In brief: not what is inlined from a header of the system's. */
 	expect("table", &s, false, "drain q.cc:31", true);
 	expect("table", &s, false, "(inlined)", false);
@@ -68,11 +78,11 @@ static void folded(void **state)
 
 	(void)state;
 	summary_of(&s, true);
-	expect("folded", &s, false, ";[orders+0xbf3a1];drain_[i];lock_guard_[i];"
-	       "lock orders+0x4060 ", true);
+	expect("folded", &s, false, ";[orders+0xbf3a1];drain_[i];lock_guard_[i];[kernel]_[k];"
+	       "futex_do_wait_[k];lock orders+0x4060 ", true);
 	summary_release(&s);
 	summary_of(&s, false);
-	expect("folded", &s, false, ";[orders];drain_[i];lock_guard_[i];lock 0x", true);
+	expect("folded", &s, false, ";[orders];drain_[i];lock_guard_[i];", true);
 	summary_release(&s);
 }
 
@@ -83,12 +93,18 @@ static void json(void **state)
 	(void)state;
 	summary_of(&s, true);
 	expect("json", &s, false, "{\"ip\": \"0x55d1a40bf3a1\", \"symbol\": null, "
-	       "\"offset\": null, \"inlined\": false, \"module\": \"/opt/orders/bin/orders\", "
+	       "\"offset\": null, \"inlined\": false, \"kernel\": false, "
+	       "\"module\": \"/opt/orders/bin/orders\", "
 	       "\"module_offset\": \"0xbf3a1\", \"file\": null, \"line\": null}", true);
 	expect("json", &s, false, "\"symbol\": \"drain\", \"offset\": null, \"inlined\": true",
 	       true);
 	expect("json", &s, false, "\"symbol\": null, \"module\": \"/opt/orders/bin/orders\", "
 	       "\"module_offset\": \"0x4060\"", true);
+	/* Addresses of the kernel are not told. */
+	expect("json", &s, false, "\"site\": [{\"ip\": null, \"symbol\": \"futex_do_wait\", "
+	       "\"offset\": 70, \"inlined\": false, \"kernel\": true, "
+	       "\"module\": \"[kernel]\", \"module_offset\": null, \"file\": null, "
+	       "\"line\": null}, {\"ip\": null", true);
 	summary_release(&s);
 	summary_of(&s, false);
 	expect("json", &s, false, "\"module_offset\": null, \"file\": null", true);

@@ -33,6 +33,7 @@ struct live_setup {
 	const char *const *paths;	/* -P */
 	size_t npaths;
 	bool stacks;			/* sample the stacks of futex waits */
+	bool kernel_stacks;		/* with the kernel's part, for root where it is shown */
 	bool watch;			/* for watch.h: rows while it runs, no summary */
 	bool start_routines;		/* a uprobe times each thread's start routine */
 	struct trace_out *timeline;	/* NULL: none; borrowed */

@@ -281,6 +281,12 @@ int live_snapshot(struct live *l, uint32_t space, pid_t tgid)
 	return r;
 }
 
+void live_sample_kernel(struct live_sample *s, const uint64_t *ip, uint32_t n)
+{
+	s->nkernel = n < LIVE_KERNEL_FRAMES ? n : LIVE_KERNEL_FRAMES;
+	memcpy(s->kernel, ip, s->nkernel * sizeof(*ip));
+}
+
 static void stack_came(struct live *l, const struct live_stack *e)
 {
 	struct live_futex_key key = { .addr = e->addr, .space = e->space };
@@ -297,6 +303,7 @@ static void stack_came(struct live *l, const struct live_stack *e)
 	s->space = e->space;
 	s->bytes = e->bytes < LIVE_STACK_BYTES ? e->bytes : LIVE_STACK_BYTES;
 	s->regs = e->regs;
+	live_sample_kernel(s, e->kernel, e->nkernel);
 	memcpy(s->stack, e->stack, s->bytes);
 }
 

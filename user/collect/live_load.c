@@ -22,6 +22,7 @@
 #include "collect/proc.h"
 #include "collect/refusal.h"
 #include "live.skel.h"
+#include "sym/symkernel.h"
 
 static int configure_filter(struct live_config *cfg, const struct live_setup *setup,
 			    struct commre *re, struct err *err)
@@ -193,6 +194,7 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 		.exact = setup->mode == SUM_EXACT,
 		.timeline = setup->timeline != NULL,
 		.stacks = setup->stacks,
+		.kernel_frames = setup->kernel_stacks && !getuid() && symkernel_visible(),
 		.routines = setup->start_routines,
 		.slice_min_ns = setup->slice_min_ns,
 	};
@@ -292,28 +294,48 @@ int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err)
 	return 0;
 }
 
+/* Takes in the rows that are there as a whole; the bytes that they are. */
+static size_t take_alive(struct live *l, const char *rows, size_t have)
+{
+	size_t at = 0;
+
+	while (have - at >= sizeof(struct live_alive)) {
+		struct live_still row = { 0 };
+		size_t bytes = sizeof(row.alive);
+
+		memcpy(&row.alive, rows + at, bytes);
+		if (row.alive.nkernel)
+			bytes = sizeof(row);
+		if (have - at < bytes)
+			break;
+		memcpy(&row, rows + at, bytes);
+		live_still(l, &row);
+		at += bytes;
+	}
+	return at;
+}
+
 /* Runs an iterator over all tasks; the dump's output is taken in. */
 int live_iterate(struct live *l, bool dump, struct err *err)
 {
 	int fd = live_prog_iterate(dump ? l->bpf->progs.dump_tasks : l->bpf->progs.mark_tasks);
-	struct live_alive rows[32];
-	size_t have = 0, i;
+	char rows[64 * sizeof(struct live_alive)];
+	size_t have = 0, used;
 	ssize_t n;
 
 	if (fd < 0)
 		return err_sys(err, -fd, "cannot look through the threads");
 	l->bpf->bss->stopped_ns = l->stopped_ns;
 	for (;;) {
-		n = read(fd, (char *)rows + have, sizeof(rows) - have);
+		n = read(fd, rows + have, sizeof(rows) - have);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (n <= 0)
 			break;
 		have += (size_t)n;
-		for (i = 0; i < have / sizeof(rows[0]); i++)
-			live_still(l, &rows[i]);
-		memmove(rows, rows + i, have - i * sizeof(rows[0]));
-		have -= i * sizeof(rows[0]);
+		used = take_alive(l, rows, have);
+		memmove(rows, rows + used, have - used);
+		have -= used;
 	}
 	close(fd);
 	return n < 0 ? err_sys(err, errno, "cannot look through the threads") : 0;

@@ -58,23 +58,13 @@ static bool same_site(const struct sum_site *site, const struct sym_frame *f, si
 	return true;
 }
 
-static struct sum_site *site_new(struct sum_lock *lock, const struct sym_frame *f, size_t n)
+static struct sum_frame *copy_frames(const struct sym_frame *f, size_t n)
 {
-	struct sum_site *site = realloc(lock->site, (lock->nsite + 1) * sizeof(*site));
+	struct sum_frame *to = calloc(n, sizeof(*to));
 	size_t i;
 
-	if (!site)
-		return NULL;
-	lock->site = site;
-	site += lock->nsite;
-	memset(site, 0, sizeof(*site));
-	site->frame = calloc(n, sizeof(*site->frame));
-	if (!site->frame)
-		return NULL;
-	lock->nsite++;
-	site->nframe = n;
-	for (i = 0; i < n; i++)
-		site->frame[i] = (struct sum_frame){
+	for (i = 0; to && i < n; i++)
+		to[i] = (struct sum_frame){
 			.ip = f[i].ip,
 			.symbol = copy(f[i].symbol),
 			.module = copy(f[i].module),
@@ -83,8 +73,38 @@ static struct sum_site *site_new(struct sum_lock *lock, const struct sym_frame *
 			.offset = f[i].offset,
 			.module_offset = f[i].module_offset,
 			.inlined = f[i].inlined,
+			.kernel = f[i].kernel,
 		};
+	return to;
+}
+
+static struct sum_site *site_new(struct sum_lock *lock, const struct sym_frame *f, size_t n)
+{
+	struct sum_site *site = realloc(lock->site, (lock->nsite + 1) * sizeof(*site));
+
+	if (!site)
+		return NULL;
+	lock->site = site;
+	site += lock->nsite;
+	memset(site, 0, sizeof(*site));
+	site->frame = copy_frames(f, n);
+	if (!site->frame)
+		return NULL;
+	lock->nsite++;
+	site->nframe = n;
 	return site;
+}
+
+/* Only a sample that was taken at the beginning of a wait has the kernel's frames. */
+static void add_kernel(struct live *l, struct sum_site *site, const struct live_sample *s)
+{
+	struct sym_frame frames[LIVE_KERNEL_FRAMES];
+	int n = site->nkernel ? 0 : sym_kernel(l->sym, s->kernel, s->nkernel, frames);
+
+	if (n < 1)
+		return;
+	site->kernel = copy_frames(frames, (size_t)n);
+	site->nkernel = site->kernel ? (size_t)n : 0;
 }
 
 void live_site_add(struct live *l, struct sum_lock *lock, const struct live_sample *s)
@@ -106,6 +126,7 @@ void live_site_add(struct live *l, struct sum_lock *lock, const struct live_samp
 	}
 	lock->site[i].samples++;
 	lock->site[i].wait_ns += s->wait_ns;
+	add_kernel(l, &lock->site[i], s);
 }
 
 static int by_samples(const void *a, const void *b)

@@ -42,8 +42,15 @@ struct live_reservoir {
 struct live_sample {
 	uint64_t wait_ns;
 	uint32_t space, bytes;
+	uint32_t nkernel;
+	uint64_t kernel[LIVE_KERNEL_FRAMES];
 	struct live_regs regs;
 	uint8_t stack[LIVE_STACK_BYTES];
+};
+
+struct live_still {
+	struct live_alive alive;
+	uint64_t kernel[LIVE_KERNEL_FRAMES];
 };
 
 struct live {
@@ -85,7 +92,7 @@ struct live {
 	struct map *waiting;		/* the same → struct live_pending: waits at the end */
 	struct live_sample *sample;
 	size_t nsample;
-	struct live_alive *still;	/* LIVE_SAMPLES; NULL: none */
+	struct live_still *still;	/* LIVE_SAMPLES; NULL: none */
 	size_t nstill;
 	uint64_t rng;
 
@@ -131,7 +138,7 @@ int live_snapshot(struct live *l, uint32_t space, pid_t tgid);
 struct live_sample *live_sample_slot(struct live *l, const struct live_futex_key *key);
 
 /* live_still.c: a thread that is alive at the end; then the stacks of what such wait in */
-void live_still(struct live *l, const struct live_alive *e);
+void live_still(struct live *l, const struct live_still *row);
 void live_still_read(struct live *l);
 
 /* live_summary.c */
@@ -143,6 +150,9 @@ int live_fill_calls(struct live *l, struct summary *s);
 int live_fill_futexes(struct live *l, struct summary *s);
 int live_fill_pipes(struct live *l, struct summary *s);
 int live_fill_sched(struct live *l, struct summary *s);
+
+/* The kernel's part of a stack into a sample; @n is what came, and not believed. */
+void live_sample_kernel(struct live_sample *s, const uint64_t *ip, uint32_t n);
 
 /* live_sites.c: sampled stacks and lock names into the summary's locks */
 void live_fill_sites(struct live *l, struct sum_lock *lock, const struct live_futex_key *keys,

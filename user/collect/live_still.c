@@ -51,9 +51,9 @@ static bool sleeps_there(const struct live_alive *e)
 	       sp == e->regs.sp && addr == e->regs.di;
 }
 
-void live_still(struct live *l, const struct live_alive *e)
+void live_still(struct live *l, const struct live_still *row)
 {
-	const struct live_thread *t = &e->thread;
+	const struct live_thread *t = &row->alive.thread;
 
 	live_thread_event(l, t);
 	if ((t->flags & THREAD_CALIB) || !(t->flags & THREAD_IN_CALL) || !t->call_addr || !l->sym)
@@ -62,11 +62,12 @@ void live_still(struct live *l, const struct live_alive *e)
 		l->still = malloc(LIVE_SAMPLES * sizeof(*l->still));
 	/* Where all places are taken, reading thousands more would only hold the end up. */
 	if (l->still && l->nsample + l->nstill < LIVE_SAMPLES)
-		l->still[l->nstill++] = *e;
+		l->still[l->nstill++] = *row;
 }
 
-static void read_one(struct live *l, const struct live_alive *e)
+static void read_one(struct live *l, const struct live_still *still)
 {
+	const struct live_alive *e = &still->alive;
 	const struct live_thread *t = &e->thread;
 	struct live_futex_key key = { .addr = t->call_addr, .space = t->space };
 	struct live_sample sample, *kept;
@@ -82,6 +83,7 @@ static void read_one(struct live *l, const struct live_alive *e)
 	sample.wait_ns = t->head.ts > t->call_enter_ns ? t->head.ts - t->call_enter_ns : 0;
 	sample.space = t->space;
 	sample.regs = e->regs;
+	live_sample_kernel(&sample, still->kernel, e->nkernel);
 	*kept = sample;
 }
 

@@ -49,6 +49,7 @@ void watch_stack_came(struct watch *w, const struct live_stack *e)
 	to->sample.space = e->space;
 	to->sample.bytes = e->bytes < LIVE_STACK_BYTES ? e->bytes : LIVE_STACK_BYTES;
 	to->sample.regs = e->regs;
+	live_sample_kernel(&to->sample, e->kernel, e->nkernel);
 	memcpy(to->sample.stack, e->stack, to->sample.bytes);
 }
 

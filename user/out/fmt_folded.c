@@ -30,9 +30,13 @@ static void add_frame(struct buf *b, const struct sum_frame *f)
 	buf_addc(b, ';');
 	if (f->symbol) {
 		add_name(b, f->symbol);
-		/* As stackcollapse-perf.pl marks them, and flamegraph.pl colours them. */
-		if (f->inlined)
-			buf_adds(b, "_[i]");
+		/* As flamegraph.pl knows them, and colours them with --color=java. */
+		buf_adds(b, f->kernel ? "_[k]" : f->inlined ? "_[i]" : "");
+		return;
+	}
+	if (f->kernel) {
+		add_name(b, f->module);
+		buf_adds(b, "_[k]");
 		return;
 	}
 	buf_addc(b, '[');
@@ -64,6 +68,8 @@ static void add_line(struct buf *b, const struct sum_lock *l, const struct sum_s
 	add_name(b, l->comm[0] ? l->comm : "unknown");
 	for (i = site ? site->nframe : 0; i-- > 0;)
 		add_frame(b, &site->frame[i]);
+	for (i = site ? site->nkernel : 0; i-- > 0;)
+		add_frame(b, &site->kernel[i]);
 	if (!site || !site->nframe)
 		buf_adds(b, ";[no stack]");
 	buf_adds(b, ";lock ");

@@ -272,31 +272,39 @@ static void put_place(struct json *j, uint64_t module_offset)
 		json_null(j, "module_offset");
 }
 
+static void put_frame(struct json *j, const struct sum_frame *f)
+{
+	json_object(j, NULL);
+	if (f->kernel)
+		json_null(j, "ip");
+	else
+		json_hex(j, "ip", f->ip);
+	json_str(j, "symbol", f->symbol);
+	if (f->symbol && !f->inlined)
+		json_u64(j, "offset", f->offset);
+	else
+		json_null(j, "offset");
+	json_bool(j, "inlined", f->inlined);
+	json_bool(j, "kernel", f->kernel);
+	json_str(j, "module", f->module);
+	put_place(j, f->module_offset);
+	json_str(j, "file", f->file);
+	if (f->line)
+		json_u64(j, "line", f->line);
+	else
+		json_null(j, "line");
+	json_end(j);
+}
+
 static void put_frames(struct json *j, const char *key, const struct sum_site *site)
 {
 	size_t i;
 
 	json_array(j, key);
-	for (i = 0; site && i < site->nframe; i++) {
-		const struct sum_frame *f = &site->frame[i];
-
-		json_object(j, NULL);
-		json_hex(j, "ip", f->ip);
-		json_str(j, "symbol", f->symbol);
-		if (f->symbol && !f->inlined)
-			json_u64(j, "offset", f->offset);
-		else
-			json_null(j, "offset");
-		json_bool(j, "inlined", f->inlined);
-		json_str(j, "module", f->module);
-		put_place(j, f->module_offset);
-		json_str(j, "file", f->file);
-		if (f->line)
-			json_u64(j, "line", f->line);
-		else
-			json_null(j, "line");
-		json_end(j);
-	}
+	for (i = 0; site && i < site->nkernel; i++)
+		put_frame(j, &site->kernel[i]);
+	for (i = 0; site && i < site->nframe; i++)
+		put_frame(j, &site->frame[i]);
 	json_end(j);
 }
 

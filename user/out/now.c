@@ -14,16 +14,10 @@ const char *now_state_name(enum now_state s)
 
 void now_lock_detail_release(struct now_lock_detail *d)
 {
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < d->nsite; i++) {
-		for (j = 0; j < d->site[i].nframe; j++) {
-			free(d->site[i].frame[j].symbol);
-			free(d->site[i].frame[j].module);
-			free(d->site[i].frame[j].file);
-		}
-		free(d->site[i].frame);
-	}
+	for (i = 0; i < d->nsite; i++)
+		sum_site_release(&d->site[i]);
 	free(d->site);
 	free(d->edge);
 	free(d->waiter);

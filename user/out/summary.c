@@ -68,16 +68,22 @@ void summary_init(struct summary *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static void release_site(struct sum_site *site)
+static void release_frames(struct sum_frame *f, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < site->nframe; i++) {
-		free(site->frame[i].symbol);
-		free(site->frame[i].module);
-		free(site->frame[i].file);
+	for (i = 0; i < n; i++) {
+		free(f[i].symbol);
+		free(f[i].module);
+		free(f[i].file);
 	}
-	free(site->frame);
+	free(f);
+}
+
+void sum_site_release(struct sum_site *site)
+{
+	release_frames(site->frame, site->nframe);
+	release_frames(site->kernel, site->nkernel);
 }
 
 static void release_locks(struct summary *s)
@@ -88,7 +94,7 @@ static void release_locks(struct summary *s)
 		struct sum_lock *l = &s->lock[i];
 
 		for (j = 0; j < l->nsite; j++)
-			release_site(&l->site[j]);
+			sum_site_release(&l->site[j]);
 		free(l->site);
 		free(l->edge);
 		free(l->symbol);

@@ -56,6 +56,7 @@ struct sum_frame {
 	uint64_t offset;	/* of ip in symbol; 0 in an inlined function */
 	uint64_t module_offset;	/* of ip, as the file's program headers count; 0: unknown */
 	bool inlined;		/* into the next frame, which has the same ip */
+	bool kernel;		/* of the kernel, whose addresses are not told: ip is 0 */
 };
 
 struct sum_thread {
@@ -114,10 +115,14 @@ struct sum_edge {
 struct sum_site {
 	struct sum_frame *frame;	/* innermost first */
 	size_t nframe;
+	struct sum_frame *kernel;	/* inside the innermost frame, where it waits; may be none */
+	size_t nkernel;
 	uint64_t samples;	/* of this site */
 	uint64_t waits;		/* estimated: this site's share, by samples, of the lock's waits */
 	uint64_t wait_ns;	/* of the samples themselves */
 };
+
+void sum_site_release(struct sum_site *site);
 
 enum sum_lock_kind { SUM_LOCK_PRIVATE, SUM_LOCK_SHARED, SUM_LOCK_PI, SUM_LOCK_JOIN };
 const char *sum_lock_kind_name(enum sum_lock_kind k);	/* "private", "shared", "pi", "join" */

@@ -167,11 +167,18 @@ static void add_frame(const struct view *v, struct buf *b, const struct sum_fram
 		view_esc_glued(v, b, f->symbol);
 		if (full && f->offset)
 			buf_addf(b, "+0x%" PRIx64, f->offset);
+	} else if (f->kernel) {
+		buf_addc(b, '?');
 	} else if (place) {
 		add_base(v, b, f->module);
 		buf_addf(b, "+0x%" PRIx64, f->module_offset);
 	} else {
 		buf_addf(b, "0x%" PRIx64, f->ip);
+	}
+	if (f->kernel) {
+		buf_adds(b, VIEW_GLUE);
+		view_esc_glued(v, b, f->module);
+		return;
 	}
 	if (full && f->inlined)
 		buf_adds(b, VIEW_GLUE "(inlined)");
@@ -256,6 +263,10 @@ static void print_sites(struct view *v, const struct sum_lock *l, struct buf *b)
 			buf_addc(b, ')');
 		}
 		view_wrap(v, LOCK_INDENT + 7, "      at     ", VIEW_DIM, b);
+		for (j = 0; v->opts->stacks && j < site->nkernel; j++) {
+			add_frame(v, b, &site->kernel[j], true);
+			view_wrap(v, LOCK_INDENT + 9, "", VIEW_DIM, b);
+		}
 		for (j = 0; v->opts->stacks && j < site->nframe; j++) {
 			add_frame(v, b, &site->frame[j], true);
 			view_wrap(v, LOCK_INDENT + 9, "", VIEW_PLAIN, b);

@@ -90,6 +90,7 @@ void sym_free(struct sym *s)
 	symlook_free(s);
 	map_free(s->stacks);
 	symintern_free(s->strings);
+	symkernel_free(s->kernel);
 	buf_release(&s->out);
 	free(s->libexec_dir);
 	free(s);

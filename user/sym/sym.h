@@ -56,6 +56,7 @@ struct sym_frame {
 	const char *file;	/* NULL: unknown; source file of the call */
 	uint32_t line;		/* 0: unknown */
 	bool inlined;		/* into the next frame, which has the same .ip */
+	bool kernel;		/* of the kernel: .ip is not told */
 };
 
 struct sym_name {
@@ -150,6 +151,14 @@ int sym_unwind(struct sym *s, uint32_t space, const struct sym_regs *regs,
  */
 int sym_code(struct sym *s, uint32_t space, uint64_t addr, struct sym_name *out);
 int sym_data(struct sym *s, uint32_t space, uint64_t addr, struct sym_name *out);
+
+/*
+ * The kernel's part of a stack: names @n addresses, innermost first, into @out. What
+ * the tracing itself adds inside is left out, and so are the addresses: .ip is 0,
+ * .module is "[kernel]" or the module in brackets. Returns the number of frames; 0
+ * where the kernel does not show us its symbols, which are read at the first call.
+ */
+int sym_kernel(struct sym *s, const uint64_t *ip, size_t n, struct sym_frame *out);
 
 /*
  * Writes NAME or NAME+0xOFF to @buf of @bytes, NUL-terminated and cut.

@@ -8,6 +8,7 @@
 #include "sym/sym.h"
 #include "sym/symchild.h"
 #include "sym/symintern.h"
+#include "sym/symkernel.h"
 
 /* A mapped file that holds code. Its number is its index + 1. */
 struct symfile {
@@ -60,6 +61,8 @@ struct sym {
 	uint32_t forgotten;	/* spaces, since what they leave was last swept up */
 	struct map *names;	/* symlook.c's */
 	struct map *stacks;	/* struct stack_key → struct symstack */
+	struct symkernel *kernel;	/* NULL: not read, or not shown to us */
+	bool kernel_read;
 	struct symchild child;
 	struct buf out;
 	uint32_t seq;

@@ -277,3 +277,43 @@ int sym_data(struct sym *s, uint32_t space, uint64_t addr, struct sym_name *out)
 {
 	return name_one(s, space, addr, SYMP_DATA, out);
 }
+
+/* Of BPF and its way in: the programs that took the sample. */
+static bool is_tracing(const struct symkernel_name *n)
+{
+	static const char *const begins[] = { "bpf_", "__bpf_", "__traceiter_", "trace_call_bpf" };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
+		if (!strncmp(n->symbol, begins[i], strlen(begins[i])))
+			return true;
+	}
+	return !strcmp(n->module, "[bpf]");
+}
+
+int sym_kernel(struct sym *s, const uint64_t *ip, size_t n, struct sym_frame *out)
+{
+	struct symkernel_name name;
+	int count = 0;
+
+	if (n && !s->kernel_read) {
+		s->kernel = symkernel_read();
+		s->kernel_read = true;
+	}
+	if (!s->kernel)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		struct sym_frame f = { .kernel = true, .module = "[kernel]" };
+
+		if (symkernel_find(s->kernel, ip[i], &name)) {
+			if (is_tracing(&name)) {
+				count = 0;
+				continue;
+			}
+			f.symbol = name.symbol;
+			f.module = name.module;
+			f.offset = name.offset;
+		}
+		out[count++] = f;
+	}
+	return count;
+}
