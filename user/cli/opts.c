@@ -177,7 +177,12 @@ static int bad_choice(const struct spelled *s, const char *word, size_t len)
 
 static int set_choice(const struct spelled *s, const char *value)
 {
+	const struct cli_pair *alias = s->opt->aliases;
 	int i = value_index(s->opt->values, value, strlen(value));
+
+	for (; i < 0 && alias && alias->what; alias++)
+		if (!strcmp(alias->what, value))
+			i = value_index(s->opt->values, alias->text, strlen(alias->text));
 
 	if (i < 0)
 		return bad_choice(s, value, strlen(value));

@@ -28,6 +28,10 @@ enum cli_kind {
 	CLI_HELP,	/* ends the parse: cli_parse() returns CLI_WANTS_HELP */
 };
 
+struct cli_pair {
+	const char *what, *text;	/* an example and its meaning; an exit code and its */
+};
+
 struct cli_opt {
 	const char *name;	/* long form without dashes, or NULL */
 	char letter;		/* short form, or 0 */
@@ -36,11 +40,9 @@ struct cli_opt {
 	const char *group;	/* heading in help; rows of a group stand together */
 	const char *help;	/* a phrase, lower case, no full stop */
 	const char *const *values;	/* CLI_ENUM, CLI_SET: NULL-terminated */
+	/* CLI_ENUM: other names, .what, of a value, .text; not completed. Ends as pairs do. */
+	const struct cli_pair *aliases;
 	size_t offset;		/* of the result in the caller's struct */
-};
-
-struct cli_pair {
-	const char *what, *text;	/* an example and its meaning; an exit code and its */
 };
 
 enum cli_operands {

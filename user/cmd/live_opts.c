@@ -20,6 +20,18 @@ const char *const live_sort_names[] = {
 	[LIVE_SORT_NOTHING] = "nothing", NULL
 };
 
+/* strace's -S; its min-time is not kept. */
+const struct cli_pair live_sort_aliases[] = {
+	{ "total-time", "time" }, { "time-total", "time" }, { "time-percent", "time" },
+	{ "count", "calls" },
+	{ "error", "errors" },
+	{ "avg-time", "mean" }, { "time-avg", "mean" },
+	{ "max-time", "max" }, { "time-max", "max" }, { "longest", "max" },
+	{ "syscall", "name" }, { "syscall-name", "name" },
+	{ "none", "nothing" },
+	CLI_END_OF_PAIRS
+};
+
 const char *const live_color_names[] = {
 	[LIVE_COLOR_AUTO] = "auto", [LIVE_COLOR_ALWAYS] = "always", [LIVE_COLOR_NEVER] = "never",
 	NULL

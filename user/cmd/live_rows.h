@@ -9,6 +9,7 @@
 
 extern const char *const live_mode_names[], *const live_collect_names[], *const live_sort_names[],
 	*const live_color_names[];
+extern const struct cli_pair live_sort_aliases[];
 
 /* A paragraph for the text of both. */
 #define LIVE_TEXT_LOCKS										\
@@ -81,7 +82,8 @@ extern const char *const live_mode_names[], *const live_collect_names[], *const 
 	{ .name = "sort", .letter = 'S', .kind = CLI_ENUM, .arg = "COLUMN",			\
 	  .group = LIVE_GROUP_SHOW,								\
 	  .help = "order of the system calls: time, cpu, calls, errors, mean, p50, p99, max, "	\
-		  "name or nothing (default: time)", .values = live_sort_names, LIVE_AT(sort) }, \
+		  "name or nothing (default: time); strace's names mean the same",		\
+	  .values = live_sort_names, .aliases = live_sort_aliases, LIVE_AT(sort) },		\
 	{ .name = "rows", .letter = 'n', .kind = CLI_UINT, .arg = "N", .group = LIVE_GROUP_SHOW, \
 	  .help = "most rows of a table; 0: all, and of who wakes whom at a lock the first 20 "	\
 		  "(default: 10)", LIVE_AT(rows) },		\
