@@ -82,6 +82,17 @@ def usage_errors_of_run_are_125():
 
 
 @test(root=False)
+def orders_have_the_names_that_strace_takes():
+    need("strace")
+    for name in ("time", "time-percent", "time-total", "total-time", "max-time", "longest",
+                 "time-max", "avg-time", "time-avg", "calls", "count", "errors", "error", "name",
+                 "syscall", "syscall-name", "nothing", "none"):
+        said = run(["strace", "-c", "-S", name, "true"]).err
+        check("invalid" not in said.lower(), f"strace does not take {name}: {said}")
+        contains(run([TRACER, "run", "-S", name]).err, "no command is given", f"-S {name}")
+
+
+@test(root=False)
 def a_near_miss_is_helped():
     contains(run([TRACER, "atach", "1"]).err, "attach", "the command meant")
     contains(run([TRACER, "run", "--jsn", "true"]).err, "--json", "the option meant")

@@ -62,6 +62,28 @@ static void all_spellings_of_a_value(void **state)
 	}
 }
 
+static void names_of_strace_mean_our_orders(void **state)
+{
+	static const struct { const char *line; int sort; } rows[] = {
+		{ "run -S total-time true", LIVE_SORT_TIME }, { "run -S count true", LIVE_SORT_CALLS },
+		{ "run -Serror true", LIVE_SORT_ERRORS }, { "run -S avg-time true", LIVE_SORT_MEAN },
+		{ "run --sort=longest true", LIVE_SORT_MAX },
+		{ "run -S syscall true", LIVE_SORT_NAME }, { "run -S none true", LIVE_SORT_NOTHING },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct live_opts o;
+		struct err err;
+
+		assert_int_equal(parse(&o, &run_cmd, &err, rows[i].line), 0);
+		assert_int_equal(o.sort, rows[i].sort);
+		live_opts_release(&o);
+	}
+	expect_error(&run_cmd, "run -S min-time true", "-S: 'min-time' is not one of time, cpu, "
+		     "calls, errors, mean, p50, p99, max, name, nothing", NULL);
+}
+
 static void defaults_differ_by_command(void **state)
 {
 	struct live_opts o;
@@ -346,6 +368,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_spellings_of_a_value),
+		cmocka_unit_test(names_of_strace_mean_our_orders),
 		cmocka_unit_test(defaults_differ_by_command),
 		cmocka_unit_test(run_leaves_the_command_its_options),
 		cmocka_unit_test(attach_mixes_pids_and_options),
