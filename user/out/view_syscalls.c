@@ -103,7 +103,9 @@ static int by_errors(const void *a, const void *b)
 
 	if (x->error->count != y->error->count)
 		return x->error->count < y->error->count ? 1 : -1;
-	/* Those of one array keep its order, so that the line is the same each time. */
+	/* In the summary's order, so that the line is the same each time. */
+	if (x->call != y->call)
+		return x->call < y->call ? -1 : 1;
 	return x->error < y->error ? -1 : x->error > y->error;
 }
 
