@@ -75,6 +75,8 @@ static void put_findings(struct json *j, const struct summary *s)
 	json_object(j, "judged");
 	json_u64(j, "rules", s->judged.rules);
 	json_u64(j, "judged", s->judged.judged);
+	json_u64(j, "by_mode", s->judged.by_mode);
+	json_u64(j, "by_collect", s->judged.by_collect);
 	json_end(j);
 	json_array(j, "findings");
 	for (i = 0; i < s->nfinding; i++) {
@@ -94,6 +96,23 @@ static void put_findings(struct json *j, const struct summary *s)
 	json_end(j);
 }
 
+/* The histogram itself, so that a reader has all that we have. */
+static void put_buckets(struct json *j, const struct hist *h)
+{
+	unsigned int i;
+
+	json_array(j, "buckets");
+	for (i = 0; i < HIST_BUCKETS; i++) {
+		if (!h->bucket[i])
+			continue;
+		json_array(j, NULL);
+		json_u64(j, NULL, hist_lower(i));
+		json_u64(j, NULL, h->bucket[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void put_hist(struct json *j, const char *key, const struct hist *h)
 {
 	json_object(j, key);
@@ -103,6 +122,7 @@ static void put_hist(struct json *j, const char *key, const struct hist *h)
 	json_u64(j, "p50", hist_quantile(h, 0.5));
 	json_u64(j, "p99", hist_quantile(h, 0.99));
 	json_u64(j, "max", h->max);
+	put_buckets(j, h);
 	json_end(j);
 }
 
@@ -181,6 +201,7 @@ static void put_stages(struct json *j, const struct sum_threads *t)
 		json_u64(j, "p50_ns", hist_quantile(h, 0.5));
 		json_u64(j, "p99_ns", hist_quantile(h, 0.99));
 		json_u64(j, "max_ns", h->max);
+		put_buckets(j, h);
 		json_end(j);
 	}
 	json_end(j);
@@ -449,6 +470,8 @@ static void put_syscall(struct json *j, const struct sum_syscall *c, bool exact)
 	json_u64(j, "p50_ns", hist_quantile(&c->wall, 0.5));
 	json_u64(j, "p99_ns", hist_quantile(&c->wall, 0.99));
 	json_u64(j, "max_ns", c->wall.max);
+	json_u64(j, "timed", c->wall.count);
+	put_buckets(j, &c->wall);
 	json_end(j);
 }
 
