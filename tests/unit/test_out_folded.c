@@ -43,6 +43,32 @@ static void all_that_was_waited_is_there(void **state)
 	summary_release(&s);
 }
 
+/* By each weight the lines add up to what the locks have of it. */
+static void other_weights_add_up(void **state)
+{
+	static const enum out_weight weights[] = { OUT_WEIGHT_WAITS, OUT_WEIGHT_SAMPLES };
+	uint64_t want[2] = { 0 };
+	struct summary s;
+	struct buf text;
+	size_t i, k, lines;
+
+	(void)state;
+	fixture_rich(&s);
+	for (i = 0; i < s.nlock; i++) {
+		want[0] += s.lock[i].waits;
+		for (k = 0; k < s.lock[i].nsite; k++)
+			want[1] += s.lock[i].site[k].samples;
+	}
+	for (i = 0; i < 2; i++) {
+		lines = 0;
+		out_text("folded", &s, &(struct out_opts){ .weight = weights[i] }, &text);
+		assert_int_equal(lines_are_folded(text.data, &lines), want[i]);
+		assert_true(lines >= s.lock[0].nsite);
+		buf_release(&text);
+	}
+	summary_release(&s);
+}
+
 static void hostile_names_stay_in_their_frames(void **state)
 {
 	struct summary s;
@@ -86,6 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_that_was_waited_is_there),
+		cmocka_unit_test(other_weights_add_up),
 		cmocka_unit_test(hostile_names_stay_in_their_frames),
 		cmocka_unit_test(figures_of_any_size),
 	};

@@ -2,7 +2,8 @@
 /*
  * Stacks as flame graph tools take them: docs/formats/folded.md. A line for
  * each place that waits for a lock, outermost frame first, and the microseconds
- * waited there: the lock's whole wait, shared out by samples.
+ * waited there: the lock's whole wait, shared out by samples. Or its waits, or the
+ * samples themselves.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -56,7 +57,7 @@ static void add_lock_name(struct buf *b, const struct sum_lock *l)
 }
 
 static void add_line(struct buf *b, const struct sum_lock *l, const struct sum_site *site,
-		     uint64_t wait_ns)
+		     uint64_t figure)
 {
 	size_t i;
 
@@ -67,27 +68,44 @@ static void add_line(struct buf *b, const struct sum_lock *l, const struct sum_s
 		buf_adds(b, ";[no stack]");
 	buf_adds(b, ";lock ");
 	add_lock_name(b, l);
-	buf_addf(b, " %" PRIu64 "\n", wait_ns / 1000);
+	buf_addf(b, " %" PRIu64 "\n", figure);
 }
 
-static void add_lock(struct out_stream *o, const struct sum_lock *l, struct buf *b)
+static uint64_t figure_of(enum out_weight weight, const struct sum_site *site, uint64_t waits,
+			  uint64_t wait_ns)
 {
-	uint64_t all = 0, part;
+	switch (weight) {
+	case OUT_WEIGHT_WAITS:
+		return waits;
+	case OUT_WEIGHT_SAMPLES:
+		return site ? site->samples : 0;
+	default:
+		return wait_ns / 1000;
+	}
+}
+
+static void add_site(struct out_stream *o, const struct sum_lock *l, const struct sum_site *site,
+		     uint64_t figure, struct buf *b)
+{
+	if (!figure)
+		return;
+	add_line(b, l, site, figure);
+	out_buf(o, b);
+}
+
+static void add_lock(struct out_stream *o, const struct sum_lock *l, enum out_weight weight,
+		     struct buf *b)
+{
+	struct sum_shares shares = sum_lock_shares(l);
+	uint64_t waits, wait_ns;
 	size_t i;
 
-	for (i = 0; i < l->nsite; i++)
-		all += l->site[i].samples;
-	for (i = 0; i < l->nsite && all; i++) {
-		part = (uint64_t)((unsigned __int128)l->wait.sum * l->site[i].samples / all);
-		if (part < 1000)
-			continue;
-		add_line(b, l, &l->site[i], part);
-		out_buf(o, b);
+	for (i = 0; i < l->nsite && shares.all; i++) {
+		sum_lock_share(&shares, &l->site[i], &waits, &wait_ns);
+		add_site(o, l, &l->site[i], figure_of(weight, &l->site[i], waits, wait_ns), b);
 	}
-	if (!all && l->wait.sum >= 1000) {
-		add_line(b, l, NULL, l->wait.sum);
-		out_buf(o, b);
-	}
+	if (!shares.all)
+		add_site(o, l, NULL, figure_of(weight, NULL, l->waits, l->wait.sum), b);
 }
 
 static int folded_summary(const struct summary *s, const struct out_opts *opts,
@@ -96,9 +114,8 @@ static int folded_summary(const struct summary *s, const struct out_opts *opts,
 	struct buf b = BUF_INIT;
 	size_t i;
 
-	(void)opts;
 	for (i = 0; i < s->nlock; i++)
-		add_lock(o, &s->lock[i], &b);
+		add_lock(o, &s->lock[i], opts->weight, &b);
 	buf_release(&b);
 	return o->error == ENOMEM ? err_sys(err, ENOMEM, "cannot print the stacks") : 0;
 }

@@ -88,6 +88,34 @@ const char *sum_lock_use_name(enum sum_lock_use use)
 	return use < SUM_USES ? names[use] : "";
 }
 
+struct sum_shares sum_lock_shares(const struct sum_lock *l)
+{
+	struct sum_shares shares = { .lock = l };
+	size_t i;
+
+	for (i = 0; i < l->nsite; i++)
+		if (__builtin_add_overflow(shares.all, l->site[i].samples, &shares.all))
+			return (struct sum_shares){ .lock = l };
+	return shares;
+}
+
+/* Of @total, what falls to samples @from to @to of @all. */
+static uint64_t part(uint64_t total, uint64_t from, uint64_t to, uint64_t all)
+{
+	return (uint64_t)((unsigned __int128)total * to / all -
+			  (unsigned __int128)total * from / all);
+}
+
+void sum_lock_share(struct sum_shares *shares, const struct sum_site *site, uint64_t *waits,
+		    uint64_t *wait_ns)
+{
+	const uint64_t from = shares->before, to = from + site->samples;
+
+	*waits = part(shares->lock->waits, from, to, shares->all);
+	*wait_ns = part(shares->lock->wait.sum, from, to, shares->all);
+	shares->before = to;
+}
+
 /* More than these are a crowd, whatever it waits for. */
 #define PARKED_EDGES 256
 

@@ -8,6 +8,7 @@
 
 static const struct out_format *const formats[] = {
 	&out_format_table, &out_format_json, &out_format_csv, &out_format_folded,
+	&out_format_pprof, &out_format_perfetto,
 };
 
 const struct out_format *out_format_find(const char *name)

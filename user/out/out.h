@@ -32,6 +32,9 @@ enum out_sort {
 	OUT_SORTS
 };
 
+/* What a folded stack is counted in. */
+enum out_weight { OUT_WEIGHT_TIME, OUT_WEIGHT_WAITS, OUT_WEIGHT_SAMPLES };
+
 struct out_opts {
 	size_t rows;		/* most rows of a table, 0: all; table format only */
 	bool stacks;		/* every site of a lock with all its frames */
@@ -40,6 +43,7 @@ struct out_opts {
 	unsigned int width;	/* terminal columns, 0: ask the terminal, COLUMNS, else 80 */
 	enum out_color color;	/* AUTO: on a terminal, without NO_COLOR, TERM not dumb */
 	enum out_charset charset;	/* AUTO: what LC_ALL, LC_CTYPE or LANG say */
+	enum out_weight weight;	/* folded */
 	const char *csv_table;	/* csv: only this table, without its "# table" line; NULL: all */
 };
 
@@ -58,9 +62,9 @@ struct out_format {
 };
 
 extern const struct out_format out_format_table, out_format_json, out_format_csv,
-	out_format_folded;
+	out_format_folded, out_format_pprof, out_format_perfetto;
 
-/* "table", "json", "csv", "folded"; NULL: there is none of that name. */
+/* "table", "json", "csv", "folded", "pprof", "perfetto"; NULL: there is none of that name. */
 const struct out_format *out_format_find(const char *name);
 
 /* Comparison of two system calls for qsort over pointers to them. */

@@ -166,6 +166,19 @@ const char *sum_lock_use_name(enum sum_lock_use use);
  */
 bool sum_lock_parked(const struct sum_lock *l);
 
+/*
+ * A lock's waits and their time shared out to its sites by their samples, so that
+ * the parts add up to the whole: sum_lock_share for each of the sites, in order.
+ * .all 0: there is nothing to go by.
+ */
+struct sum_shares {
+	const struct sum_lock *lock;
+	uint64_t all, before;	/* samples: of all sites, of those that were seen */
+};
+struct sum_shares sum_lock_shares(const struct sum_lock *l);
+void sum_lock_share(struct sum_shares *shares, const struct sum_site *site, uint64_t *waits,
+		    uint64_t *wait_ns);
+
 struct sum_futex {
 	uint64_t calls;		/* futex, futex_waitv, futex_wait, futex_wake, futex_requeue */
 	uint64_t waits, wakes, wasted_wakes, eagain, timeouts, requeued;
