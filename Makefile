@@ -43,6 +43,7 @@ CPPFLAGS += -D_GNU_SOURCE -Iuser -Iinclude -I$(B)
 STD      := -std=gnu11 $(WARN) -fno-strict-aliasing -fno-omit-frame-pointer -pthread
 LDFLAGS  += -Wl,--as-needed -pthread
 LIVE_LIBS := -lbpf -lelf -lz -lm
+EXPORT_LIBS := -lz
 TOP_LIBS  := -lncursesw -ltinfo $(LIVE_LIBS)
 SYM_LIBS  := -ldw -lelf -lstdc++ -lm
 
@@ -105,7 +106,8 @@ FUZZ      := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 EXE := $(B)/tracer
 LIBEXEC := $(patsubst user/cmd/%_main.c,$(B)/libexec/tracer-%,$(wildcard user/cmd/*_main.c)) \
 	$(if $(wildcard user/sym/symd*.c),$(B)/libexec/tracer-sym)
-MAN := $(patsubst %,$(B)/man/%.1,tracer tracer-run tracer-attach tracer-top tracer-doctor)
+MAN := $(patsubst %,$(B)/man/%.1,tracer tracer-run tracer-attach tracer-top tracer-export \
+	tracer-doctor)
 COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completion/tracer.fish
 
 .DEFAULT_GOAL := all

@@ -18,6 +18,7 @@
 #include "cli/term.h"
 #include "cli/tool.h"
 #include "cmd/doctor_opts.h"
+#include "cmd/export_opts.h"
 #include "cmd/live_opts.h"
 #include "cmd/top_opts.h"
 #include "tracer/version.h"
@@ -47,8 +48,9 @@ static const struct cli_cmd help_cmd = {
 	.exits = common_exits,
 };
 
-static const struct cli_cmd *const commands[] = { &run_cmd, &attach_cmd, &top_cmd, &doctor_cmd,
-						 &help_cmd, NULL };
+static const struct cli_cmd *const commands[] = {
+	&run_cmd, &attach_cmd, &top_cmd, &export_cmd, &doctor_cmd, &help_cmd, NULL
+};
 
 static const struct cli_pair tool_examples[] = {
 	{ "tracer run ./app", "trace a program from its start to its end" },

@@ -145,7 +145,9 @@ static void completion_bash(struct buf *b, const struct cli_tool *tool)
 			buf_adds(b, "\t\tCOMPREPLY=($(compgen -W '");
 			commands_add(b, tool);
 			buf_adds(b, "' -- \"$cur\"))\n");
-		} else if (cmd->operand)
+		} else if (cmd->operand && !strcmp(cmd->operand, "file"))
+			buf_adds(b, "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n");
+		else if (cmd->operand)
 			buf_adds(b, "\t\tCOMPREPLY=($(compgen -c -- \"$cur\"))\n");
 		buf_adds(b, "\t\t;;\n");
 	}
@@ -219,6 +221,8 @@ static void completion_zsh(struct buf *b, const struct cli_tool *tool)
 				 " \\\n\t\t\t'*::args: _normal'");
 		else if (cmd->operand && !strcmp(cmd->operand, "pid"))
 			buf_adds(b, " \\\n\t\t\t'*:pid:_pids'");
+		else if (cmd->operand && !strcmp(cmd->operand, "file"))
+			buf_adds(b, " \\\n\t\t\t'1:file:_files'");
 		else if (cmd->operand) {
 			buf_adds(b, " \\\n\t\t\t'1:command:(");
 			commands_add(b, tool);

@@ -58,7 +58,8 @@ struct cli_cmd {
 	const char *text;	/* what it does: paragraphs parted by an empty line */
 	const char *program;	/* executable in libexec that runs it; NULL: tracer itself */
 	enum cli_operands operands;
-	const char *operand;	/* what operands are, for completion: "pid", "command" or NULL */
+	/* What operands are, for completion: "pid", "command", "file", "topic" or NULL. */
+	const char *operand;
 	const struct cli_opt *opts;	/* ends with a row of neither name nor letter */
 	const struct cli_pair *examples;	/* end with a NULL .what */
 	const struct cli_pair *exits;
