@@ -350,6 +350,18 @@ def output_is_private_and_its_errors_are_told():
 
 
 @test(root=False)
+def closed_descriptors_get_nothing():
+    """What would be said on a closed stderr is not said in the output."""
+    with scratch() as d:
+        cut = written(d, '{"displayTimeUnit":"ns","traceEvents":[\n{"ph":"M"},\n{"ph')
+        for closed in ("2>&-", "<&- 2>&-", "<&- >&- 2>&-"):
+            run(["bash", "-c", f"{TRACER} export -o {d}/out {cut} {closed}"]).ok()
+            equal(load_json(f"{d}/out")["traceEvents"], [{"ph": "M"}], f"output with {closed}")
+        r = run(["bash", "-c", f"{TRACER} export {cut} >&-"])
+        equal(r.rc, 2, "exit code with stdout closed")
+
+
+@test(root=False)
 def usage_errors_are_2():
     with scratch() as d:
         path = written(d, HEAD + "}")

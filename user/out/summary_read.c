@@ -454,22 +454,16 @@ static const struct sumread_member pipe_members[] = {
 /* The errno that out_errno_name writes as this word; 0: none. */
 static int errno_of(const struct sumread *r)
 {
+	int code = errname_find(r->j.s, r->j.n);
 	char text[12], *end;
-	long code;
-	int i;
+	long number;
 
-	for (i = 1; i <= 4095; i++) {
-		const char *name = errname(i);
-
-		if (name && sumread_is(r, name))
-			return i;
-	}
-	if (r->j.n < 2 || r->j.n >= sizeof(text) || r->j.s[0] != 'E')
-		return 0;
+	if (code || r->j.n < 2 || r->j.n >= sizeof(text) || r->j.s[0] != 'E')
+		return code;
 	memcpy(text, r->j.s, r->j.n);
 	text[r->j.n] = '\0';
-	code = strtol(text + 1, &end, 10);
-	return *end || code < 1 || code > INT32_MAX ? 0 : (int)code;
+	number = strtol(text + 1, &end, 10);
+	return *end || number < 1 || number > INT32_MAX ? 0 : (int)number;
 }
 
 static int add_errno(struct sumread *r, void *base)
