@@ -132,9 +132,10 @@ class Profile:
         self.mappings = [text(dict(fields(m))[5]) for m in by_field[3]]
         places = {}
         for loc in by_field[4]:
+            lines = [dict(fields(v)) for n, v in fields(loc) if n == 4]
             loc = dict(fields(loc))
-            line = dict(fields(loc[4])) if 4 in loc else None
-            places[loc[1]] = names[line[1]] if line else hex(loc[3])
+            # Several where functions are inlined: the innermost first.
+            places[loc[1]] = [names[line[1]] for line in lines] or [hex(loc[3])]
         self.samples = []
         for s in by_field[2]:
             labels = {}
@@ -143,7 +144,8 @@ class Profile:
                     label = dict(fields(label))
                     labels[text(label[1])] = text(label[2]) if 2 in label else label.get(3, 0)
             s = dict(f for f in fields(s) if f[0] != 3)
-            self.samples.append(([places[i] for i in packed(s[1])], packed(s[2]), labels))
+            stack = [name for i in packed(s[1]) for name in places[i]]
+            self.samples.append((stack, packed(s[2]), labels))
         self.time_ns, self.duration_ns = by_field[9] or [0], by_field[10] or [0]
         self.default = text(by_field[14][0])
 
@@ -347,6 +349,18 @@ def output_is_private_and_its_errors_are_told():
         # Onto itself: it was read before.
         equal(export("--to", "json", "-o", path, path).ok().out, "", "stdout")
         contains(export("--to", "json", path).ok().out, '"mode": "exact"', "the file")
+
+
+@test(root=False)
+def closed_descriptors_get_nothing():
+    """What would be said on a closed stderr is not said in the output."""
+    with scratch() as d:
+        cut = written(d, '{"displayTimeUnit":"ns","traceEvents":[\n{"ph":"M"},\n{"ph')
+        for closed in ("2>&-", "<&- 2>&-", "<&- >&- 2>&-"):
+            run(["bash", "-c", f"{TRACER} export -o {d}/out {cut} {closed}"]).ok()
+            equal(load_json(f"{d}/out")["traceEvents"], [{"ph": "M"}], f"output with {closed}")
+        r = run(["bash", "-c", f"{TRACER} export {cut} >&-"])
+        equal(r.rc, 2, "exit code with stdout closed")
 
 
 @test(root=False)

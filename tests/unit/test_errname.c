@@ -42,6 +42,22 @@ static void the_kernel_has_more(void **state)
 	assert_null(errname(520));
 }
 
+static void names_are_found(void **state)
+{
+	int code;
+
+	(void)state;
+	for (code = 1; code < 600; code++) {
+		const char *name = errname(code);
+
+		if (name)
+			assert_int_equal(errname_find(name, strlen(name)), code);
+	}
+	assert_int_equal(errname_find("ENOENTRY", 6), ENOENT);
+	assert_int_equal(errname_find("ENOEN", 5), 0);
+	assert_int_equal(errname_find("", 0), 0);
+}
+
 static void others_have_none(void **state)
 {
 	(void)state;
@@ -60,6 +76,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_those_of_libc),
 		cmocka_unit_test(the_kernel_has_more),
+		cmocka_unit_test(names_are_found),
 		cmocka_unit_test(others_have_none),
 	};
 

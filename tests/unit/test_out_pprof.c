@@ -200,6 +200,35 @@ static void values_add_up_to_the_summary_s(void **state)
 	summary_release(&s);
 }
 
+static void inlined_functions_share_a_location(void **state)
+{
+	struct profile p;
+	struct summary s;
+	struct buf text;
+	struct sum_frame *f;
+
+	(void)state;
+	fixture_rich(&s);
+	f = s.lock[0].site[0].frame;
+	f[2].inlined = true;
+	f[2].ip = f[3].ip;
+	out_text("pprof", &s, &(struct out_opts){ 0 }, &text);
+	read_profile(&text, &p);
+	assert_int_equal(p.locations, 7);
+	assert_int_equal(p.functions, 7);
+	release(&p);
+	buf_release(&text);
+	/* Not where the next frame is of another address, or there is none. */
+	f[5].inlined = true;
+	f[2].ip++;
+	out_text("pprof", &s, &(struct out_opts){ 0 }, &text);
+	read_profile(&text, &p);
+	assert_int_equal(p.locations, 8);
+	release(&p);
+	buf_release(&text);
+	summary_release(&s);
+}
+
 static void hostile_names_are_made_printable(void **state)
 {
 	struct profile p;
@@ -251,6 +280,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_add_up_to_the_summary_s),
+		cmocka_unit_test(inlined_functions_share_a_location),
 		cmocka_unit_test(hostile_names_are_made_printable),
 		cmocka_unit_test(the_smallest_and_the_largest_are_profiles),
 	};

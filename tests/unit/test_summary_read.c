@@ -37,6 +37,10 @@ static void with_routines(struct summary *s)
 	fixture_routines(s);
 	s->exit_signal = 9;
 	s->exit_code = 0;
+	s->lock[0].module_offset = UINT64_MAX;
+	s->lock[0].site[0].frame[0].module_offset = 0x1170;
+	s->lock[0].site[0].frame[1].inlined = true;
+	s->lock[0].site[0].frame[1].offset = 0;
 	s->comm = "work.*";
 	s->cgroup = "/system.slice";
 	s->calls = "read,%file";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/errname.h"
 
-#include <stddef.h>
+#include <string.h>
 
 /* Those of Linux's asm-generic; EAGAIN, EDEADLK and EOPNOTSUPP have second names. */
 static const char *const user_errnos[] = {
@@ -63,4 +63,19 @@ const char *errname(int code)
 	if (code >= KERNEL_FIRST && code < KERNEL_FIRST + COUNT(kernel_errnos))
 		return kernel_errnos[code - KERNEL_FIRST];
 	return NULL;
+}
+
+int errname_find(const char *name, size_t n)
+{
+	int code;
+
+	for (code = 1; code < KERNEL_FIRST + COUNT(kernel_errnos); code++) {
+		const char *known = errname(code);
+
+		if (known && strlen(known) == n && !memcmp(known, name, n))
+			return code;
+		if (code == COUNT(user_errnos))
+			code = KERNEL_FIRST - 1;
+	}
+	return 0;
 }

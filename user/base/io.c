@@ -65,3 +65,14 @@ int io_read_file(const char *path, struct buf *b, size_t max)
 	close(fd);
 	return r;
 }
+
+void io_hold_standard_fds(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}

@@ -6,6 +6,11 @@
 
 #include "base/buf.h"
 
+/*
+ * First of all: a standard descriptor that was closed must not become one of ours. It is
+ * held by something that refuses writing, and that no command inherits.
+ */
+void io_hold_standard_fds(void);
 /* Writes all of @data, going on after short writes and EINTR; 0 or -errno. */
 int io_write_all(int fd, const void *data, size_t len);
 /*

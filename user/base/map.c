@@ -43,11 +43,11 @@ static uint64_t map_mix(uint64_t x)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-static uint64_t map_hash(const struct map *m, const void *key)
+static uint64_t seeded_hash(uint64_t seed, const void *data, size_t len)
 {
-	const unsigned char *p = key;
-	size_t left = m->key_bytes;
-	uint64_t h = m->seed ^ left, w;
+	const unsigned char *p = data;
+	size_t left = len;
+	uint64_t h = seed ^ left, w;
 
 	for (; left >= 8; left -= 8, p += 8) {
 		memcpy(&w, p, 8);
@@ -59,6 +59,16 @@ static uint64_t map_hash(const struct map *m, const void *key)
 		h = map_mix(h ^ w) + left;
 	}
 	return map_mix(h ^ (h >> 29));
+}
+
+uint64_t map_hash(const void *data, size_t len)
+{
+	return seeded_hash(map_seed(), data, len);
+}
+
+static uint64_t hash_of(const struct map *m, const void *key)
+{
+	return seeded_hash(m->seed, key, m->key_bytes);
 }
 
 static unsigned char *map_slot(const struct map *m, size_t i)
@@ -99,7 +109,7 @@ size_t map_count(const struct map *m)
 /* The slot that holds @key, or the free one where it belongs. */
 static size_t map_find(const struct map *m, const void *key, bool *found)
 {
-	size_t i = (size_t)map_hash(m, key) & (m->slots - 1);
+	size_t i = (size_t)hash_of(m, key) & (m->slots - 1);
 
 	while (m->used[i]) {
 		if (!memcmp(map_slot(m, i), key, m->key_bytes)) {
@@ -184,7 +194,7 @@ int map_del(struct map *m, const void *key)
 	if (!found)
 		return -ENOENT;
 	for (i = (hole + 1) & mask; m->used[i]; i = (i + 1) & mask) {
-		size_t home = (size_t)map_hash(m, map_slot(m, i)) & mask;
+		size_t home = (size_t)hash_of(m, map_slot(m, i)) & mask;
 
 		/* An entry may move back to the hole unless its home lies behind it. */
 		if (((i - home) & mask) < ((i - hole) & mask))

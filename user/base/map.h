@@ -23,4 +23,7 @@ void map_clear(struct map *m);
 /* Walks all entries: *it starts at 0; returns 0 at the end, 1 for an entry. */
 int map_next(const struct map *m, size_t *it, const void **key, void **value);
 
+/* The hash that the maps use: of any bytes, and another one in each process. */
+uint64_t map_hash(const void *data, size_t len);
+
 #endif

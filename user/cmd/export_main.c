@@ -183,6 +183,7 @@ int main(int argc, char **argv)
 	struct err err = { 0 };
 	int r;
 
+	io_hold_standard_fds();
 	/* A closed pipe or a file at its limit is an error to be told. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/io.h"
 #include "cmd/session.h"
 #include "collect/privilege.h"
 
@@ -17,7 +18,7 @@ int main(int argc, char **argv)
 	struct err err = {};
 	size_t i;
 
-	session_hold_fds();
+	io_hold_standard_fds();
 	if (privilege_begin(&err))
 		return session_fail(&err, argc > 1 && !strcmp(argv[1], "run") ? 125 : 2);
 	for (i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++)

@@ -366,14 +366,3 @@ void session_note(const struct session *s, const char *fmt, ...)
 		io_write_all(STDERR_FILENO, b.data, b.len);
 	buf_release(&b);
 }
-
-void session_hold_fds(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd > STDERR_FILENO)
-		close(fd);
-}

@@ -60,11 +60,6 @@ void session_rewatch(struct session *s);
 int session_print(struct session *s, struct summary *sum, struct err *err);
 void session_release(struct session *s);
 
-/*
- * First of all: a standard descriptor that was closed must not become one of ours. It is
- * held by something that refuses writing, and that the command does not inherit.
- */
-void session_hold_fds(void);
 /* The directory of this executable and the others of libexec; -errno. */
 int session_libexec(char *to, size_t bytes, struct err *err);
 /* Prints an error and its hint to stderr; returns @code. */

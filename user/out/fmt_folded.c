@@ -48,16 +48,12 @@ static void add_frame(struct buf *b, const struct sum_frame *f)
 
 static void add_lock_name(struct buf *b, const struct sum_lock *l)
 {
-	const char *slash = l->module ? strrchr(l->module, '/') : NULL;
+	struct buf name = BUF_INIT;
 
-	if (l->symbol) {
-		add_name(b, l->symbol);
-	} else if (l->module && l->module_offset) {
-		add_name(b, slash && slash[1] ? slash + 1 : l->module);
-		buf_addf(b, "+0x%" PRIx64, l->module_offset);
-	} else {
-		buf_addf(b, "0x%" PRIx64, l->addr);
-	}
+	out_lock_name(&name, l);
+	add_name(b, name.data ? name.data : "");
+	b->failed |= name.failed;
+	buf_release(&name);
 }
 
 static void add_line(struct buf *b, const struct sum_lock *l, const struct sum_site *site,

@@ -29,7 +29,7 @@ enum sample_field { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2, SAMPLE_LABEL = 3 };
 enum label_field { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3 };
 enum mapping_field {
 	MAPPING_ID = 1, MAPPING_FILENAME = 5, MAPPING_HAS_FUNCTIONS = 7,
-	MAPPING_HAS_FILENAMES = 8, MAPPING_HAS_LINES = 9,
+	MAPPING_HAS_FILENAMES = 8, MAPPING_HAS_LINES = 9, MAPPING_HAS_INLINED = 10,
 };
 enum location_field {
 	LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_ADDRESS = 3, LOCATION_LINE = 4,
@@ -47,13 +47,15 @@ static const struct { const char *type, *unit; } sample_types[] = {
 
 /* What makes two of them the same; strings by their number, others by their id. */
 struct function_key { uint32_t name, file; };
-struct location_key { uint64_t ip; uint32_t function, mapping, line, zero; };
+struct chain_key { uint32_t before, function, line; };
+struct location_key { uint64_t ip; uint32_t chain, mapping; };
 
 struct profile {
 	struct buf out;		/* the message so far */
-	struct buf part, sub, ids, name;
+	struct buf part, sub, lines, ids, name;
 	struct strtab strings;
-	struct map *functions, *locations, *mappings;	/* key → uint32_t id, from 1 */
+	/* Key → uint32_t id, from 1. A chain is the functions of one address. */
+	struct map *functions, *chains, *locations, *mappings;
 	bool failed;
 };
 
@@ -116,6 +118,7 @@ static uint32_t mapping_of(struct profile *p, const char *module)
 	pbuf_u64(&p->part, MAPPING_HAS_FUNCTIONS, 1);
 	pbuf_u64(&p->part, MAPPING_HAS_FILENAMES, 1);
 	pbuf_u64(&p->part, MAPPING_HAS_LINES, 1);
+	pbuf_u64(&p->part, MAPPING_HAS_INLINED, 1);
 	end_part(p, PROFILE_MAPPING);
 	return id;
 }
@@ -141,13 +144,38 @@ static uint32_t function_of(struct profile *p, const char *symbol, const char *f
 	return id;
 }
 
-static uint32_t location_of(struct profile *p, const struct sum_frame *f)
+/* The function of @f, as a line of the location that is being put together. */
+static void add_line(struct profile *p, const struct sum_frame *f, uint32_t *chain)
 {
-	struct location_key key = { .ip = f->ip, .line = f->line };
+	struct chain_key key = { *chain, function_of(p, f->symbol, f->file), f->line };
+	bool fresh;
+
+	if (!key.function)
+		return;
+	*chain = id_of(p, p->chains, &key, &fresh);
+	pbuf_u64(&p->sub, LINE_FUNCTION, key.function);
+	pbuf_u64(&p->sub, LINE_LINE, f->line);
+	pbuf_bytes(&p->lines, LOCATION_LINE, p->sub.data, p->sub.len);
+	p->failed |= p->sub.failed;
+	buf_reset(&p->sub);
+}
+
+/*
+ * The location of the first of @n frames and of those that it is inlined into:
+ * they have one address. *used: how many these are.
+ */
+static uint32_t location_of(struct profile *p, const struct sum_frame *f, size_t n, size_t *used)
+{
+	struct location_key key = { .ip = f->ip };
 	bool fresh;
 	uint32_t id;
+	size_t i = 0;
 
-	key.function = function_of(p, f->symbol, f->file);
+	buf_reset(&p->lines);
+	do
+		add_line(p, &f[i], &key.chain);
+	while (f[i++].inlined && i < n && f[i].ip == f->ip);
+	*used = i;
 	key.mapping = mapping_of(p, f->module);
 	id = id_of(p, p->locations, &key, &fresh);
 	if (!fresh)
@@ -155,13 +183,8 @@ static uint32_t location_of(struct profile *p, const struct sum_frame *f)
 	pbuf_u64(&p->part, LOCATION_ID, id);
 	pbuf_u64(&p->part, LOCATION_MAPPING, key.mapping);
 	pbuf_u64(&p->part, LOCATION_ADDRESS, key.ip);
-	if (key.function) {
-		pbuf_u64(&p->sub, LINE_FUNCTION, key.function);
-		pbuf_u64(&p->sub, LINE_LINE, key.line);
-		pbuf_bytes(&p->part, LOCATION_LINE, p->sub.data, p->sub.len);
-		p->failed |= p->sub.failed;
-		buf_reset(&p->sub);
-	}
+	buf_add(&p->part, p->lines.data, p->lines.len);
+	p->failed |= p->lines.failed;
 	end_part(p, PROFILE_LOCATION);
 	return id;
 }
@@ -180,10 +203,11 @@ static void put_label(struct profile *p, const char *key, uint32_t str, uint64_t
 static void put_labels(struct profile *p, const struct sum_lock *l)
 {
 	const char *use = sum_lock_use_name(sum_lock_use(l));
-	char addr[24];
 
-	snprintf(addr, sizeof(addr), "0x%" PRIx64, l->addr);
-	put_label(p, "lock", string_of(p, l->symbol && *l->symbol ? l->symbol : addr), 0);
+	buf_reset(&p->lines);
+	out_lock_name(&p->lines, l);
+	p->failed |= p->lines.failed;
+	put_label(p, "lock", string_of(p, p->lines.data ? p->lines.data : ""), 0);
 	if (*use)
 		put_label(p, "use", string_of(p, use), 0);
 	if (l->comm[0])
@@ -202,13 +226,13 @@ static void put_sample(struct profile *p, const struct sum_lock *l, const struct
 		       uint64_t waits, uint64_t wait_ns)
 {
 	static const struct sum_frame none = { .symbol = (char *)(uintptr_t)"[no stack]" };
-	size_t i;
+	size_t i, used;
 
 	buf_reset(&p->ids);
-	for (i = 0; site && i < site->nframe; i++)
-		pbuf_varint(&p->ids, location_of(p, &site->frame[i]));
+	for (i = 0; site && i < site->nframe; i += used)
+		pbuf_varint(&p->ids, location_of(p, &site->frame[i], site->nframe - i, &used));
 	if (!p->ids.len)
-		pbuf_varint(&p->ids, location_of(p, &none));
+		pbuf_varint(&p->ids, location_of(p, &none, 1, &used));
 	pbuf_bytes(&p->part, SAMPLE_LOCATION, p->ids.data, p->ids.len);
 	p->failed |= p->ids.failed;
 	buf_reset(&p->ids);
@@ -318,23 +342,26 @@ static int pprof_summary(const struct summary *s, const struct out_opts *opts,
 {
 	struct profile p = {
 		.functions = map_new(sizeof(struct function_key), sizeof(uint32_t)),
+		.chains = map_new(sizeof(struct chain_key), sizeof(uint32_t)),
 		.locations = map_new(sizeof(struct location_key), sizeof(uint32_t)),
 		.mappings = map_new(sizeof(uint32_t), sizeof(uint32_t)),
 	};
 	int r;
 
 	(void)opts;
-	p.failed = !p.functions || !p.locations || !p.mappings;
+	p.failed = !p.functions || !p.chains || !p.locations || !p.mappings;
 	if (!p.failed)
 		put_profile(&p, s);
 	r = p.failed ? err_sys(err, ENOMEM, "cannot print the profile") : put_gzip(o, &p.out, err);
 	map_free(p.functions);
+	map_free(p.chains);
 	map_free(p.locations);
 	map_free(p.mappings);
 	strtab_release(&p.strings);
 	buf_release(&p.out);
 	buf_release(&p.part);
 	buf_release(&p.sub);
+	buf_release(&p.lines);
 	buf_release(&p.ids);
 	buf_release(&p.name);
 	return r;

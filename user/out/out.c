@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "out/out.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +30,19 @@ const char *out_errno_name(int err, char tmp[24])
 		return name;
 	snprintf(tmp, 24, "E%d", err);
 	return tmp;
+}
+
+void out_lock_name(struct buf *b, const struct sum_lock *l)
+{
+	const char *slash = l->module ? strrchr(l->module, '/') : NULL;
+
+	if (l->symbol && *l->symbol)
+		buf_adds(b, l->symbol);
+	else if (l->module && l->module_offset)
+		buf_addf(b, "%s+0x%" PRIx64, slash && slash[1] ? slash + 1 : l->module,
+			 l->module_offset);
+	else
+		buf_addf(b, "0x%" PRIx64, l->addr);
 }
 
 static const struct sum_syscall *call_at(const void *p)

@@ -67,6 +67,9 @@ extern const struct out_format out_format_table, out_format_json, out_format_csv
 /* "table", "json", "csv", "folded", "pprof", "perfetto"; NULL: there is none of that name. */
 const struct out_format *out_format_find(const char *name);
 
+/* What to call a lock: its symbol, else FILE+0xOFF, else its address. As it is: not escaped. */
+void out_lock_name(struct buf *b, const struct sum_lock *l);
+
 /* Comparison of two system calls for qsort over pointers to them. */
 typedef int (*out_sort_fn)(const void *a, const void *b);
 /* For @sort; ties are by name. NULL when @sort is out of range. */

@@ -4,17 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
+
 #define STRTAB_FIRST_SLOTS 256
-
-/* FNV-1a. */
-static uint32_t hash(const char *s)
-{
-	uint32_t h = 2166136261u;
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 16777619u;
-	return h ^ h >> 15;
-}
 
 void strtab_release(struct strtab *t)
 {
@@ -32,7 +24,7 @@ const char *strtab_get(const struct strtab *t, uint32_t number)
 /* The slot of @s, or the free one where it belongs. */
 static uint32_t *find(const struct strtab *t, const char *s)
 {
-	uint32_t i = hash(s) & (t->slots - 1);
+	uint32_t i = (uint32_t)map_hash(s, strlen(s)) & (t->slots - 1);
 
 	while (t->slot[i] && strcmp(strtab_get(t, t->slot[i] - 1), s))
 		i = (i + 1) & (t->slots - 1);

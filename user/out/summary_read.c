@@ -351,7 +351,9 @@ static const char *lock_kind_word(int i)
 
 static const struct sumread_member frame_members[] = {
 	{ "ip", M_HEX, true, AT(sum_frame, ip) }, { "symbol", M_STR, AT(sum_frame, symbol) },
-	{ "offset", M_U64, AT(sum_frame, offset) }, { "module", M_STR, AT(sum_frame, module) },
+	{ "offset", M_U64, AT(sum_frame, offset) }, { "inlined", M_BOOL, AT(sum_frame, inlined) },
+	{ "module", M_STR, AT(sum_frame, module) },
+	{ "module_offset", M_HEX, AT(sum_frame, module_offset) },
 	{ "file", M_STR, AT(sum_frame, file) }, { "line", M_U32, AT(sum_frame, line) },
 	END
 };
@@ -374,6 +376,7 @@ static const struct sumread_member edge_members[] = {
 static const struct sumread_member lock_members[] = {
 	{ "addr", M_HEX, true, AT(sum_lock, addr) }, { "symbol", M_STR, AT(sum_lock, symbol) },
 	{ "module", M_STR, AT(sum_lock, module) },
+	{ "module_offset", M_HEX, AT(sum_lock, module_offset) },
 	{ "kind", M_WORD, true, AT(sum_lock, kind), .word = lock_kind_word },
 	{ "tgid", M_INT, AT(sum_lock, tgid) }, { "comm", M_COMM, AT(sum_lock, comm) },
 	{ "waits", M_U64, AT(sum_lock, waits) }, { "blocked", M_U64, AT(sum_lock, blocked) },
@@ -454,22 +457,16 @@ static const struct sumread_member pipe_members[] = {
 /* The errno that out_errno_name writes as this word; 0: none. */
 static int errno_of(const struct sumread *r)
 {
+	int code = errname_find(r->j.s, r->j.n);
 	char text[12], *end;
-	long code;
-	int i;
+	long number;
 
-	for (i = 1; i <= 4095; i++) {
-		const char *name = errname(i);
-
-		if (name && sumread_is(r, name))
-			return i;
-	}
-	if (r->j.n < 2 || r->j.n >= sizeof(text) || r->j.s[0] != 'E')
-		return 0;
+	if (code || r->j.n < 2 || r->j.n >= sizeof(text) || r->j.s[0] != 'E')
+		return code;
 	memcpy(text, r->j.s, r->j.n);
 	text[r->j.n] = '\0';
-	code = strtol(text + 1, &end, 10);
-	return *end || code < 1 || code > INT32_MAX ? 0 : (int)code;
+	number = strtol(text + 1, &end, 10);
+	return *end || number < 1 || number > INT32_MAX ? 0 : (int)number;
 }
 
 static int add_errno(struct sumread *r, void *base)
