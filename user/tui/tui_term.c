@@ -90,7 +90,7 @@ void tui_restore(void)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-static int check_term(struct err *err)
+int tui_check(struct err *err)
 {
 	const char *name = getenv("TERM");
 	int known = 0, r = 0;
@@ -194,7 +194,7 @@ static void take_colors(struct tui *t, enum out_color color)
 int tui_term_open(struct tui *t, enum out_color color, struct err *err)
 {
 	size_t i;
-	int r = check_term(err);
+	int r = tui_check(err);
 
 	if (r)
 		return r;

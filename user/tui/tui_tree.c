@@ -254,7 +254,7 @@ void tui_tree_prefix(struct tui *t, struct buf *b, size_t line)
 	if (!row)
 		return;
 	g = group_of(t, row);
-	if (row == g->head && g->lines == 1 && tui_is_sums(t, row))
+	if (row == g->head && g->lines == 1 && g->threads && tui_is_sums(t, row))
 		buf_adds(b, "+ ");
 	else if (row == g->head)
 		return;
