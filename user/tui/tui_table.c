@@ -191,7 +191,6 @@ static enum tui_style style_of(const struct now_tab_desc *d, const struct now_co
 {
 	static const enum tui_style states[NOW_STATES] = {
 		[NOW_RUNNING] = TUI_GOOD, [NOW_RUNNABLE] = TUI_WARN, [NOW_BLOCKED] = TUI_PLAIN,
-		[NOW_UNSEEN] = TUI_DIM,
 	};
 	int i;
 

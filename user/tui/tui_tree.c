@@ -23,8 +23,7 @@ static void sum_up(struct now_thread *s, const struct now_process *p)
 	memset(s, 0, sizeof(*s));
 	s->tid = s->tgid = p->tgid;
 	memcpy(s->comm, p->comm, sizeof(s->comm));
-	s->state = p->running ? NOW_RUNNING : p->runnable ? NOW_RUNNABLE :
-		   p->blocked ? NOW_BLOCKED : NOW_UNSEEN;
+	s->state = p->running ? NOW_RUNNING : p->runnable ? NOW_RUNNABLE : NOW_BLOCKED;
 	s->age_ns = p->age_ns;
 	s->cpu_ns = p->cpu_ns;
 	s->runnable_ns = p->runnable_ns;
@@ -90,8 +89,9 @@ int tui_sums_make(struct tui *t)
 		t->sums = p;
 		t->sums_cap = want + 64;
 	}
+	/* Those that have just ended are for the tab of processes. */
 	for (i = 0; i < want; i++)
-		if (sum_add(t, &t->now->process[i]))
+		if (t->now->process[i].threads && sum_add(t, &t->now->process[i]))
 			return -ENOMEM;
 	sum_threads(t);
 	t->sums_made = true;
