@@ -481,6 +481,16 @@ def sizes():
 
 
 @test(root=False)
+def sizes_where_the_signal_is_blocked():
+    with screen("--blocked") as s:
+        for columns, rows in ((100, 30), (10, 3), (80, 24)):
+            s.resize(columns, rows)
+            s.until(f"{columns}x{rows}", lambda s, r=rows: "F1Help" in s.lines[-1]
+                    if r > 8 else "too small" in s.all)
+        end(s)
+
+
+@test(root=False)
 def delay():
     with screen() as s:
         for key, text in (("f8", "500 ms"), ("f8", "1.00 s"), ("f7", "500 ms"), ("f7", "200 ms")):

@@ -2,9 +2,9 @@
 #include "tui/tui.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
 
 #include "base/clock.h"
 #include "tui/tui_impl.h"
@@ -23,7 +23,7 @@ struct tui *tui_new(const struct tui_opts *opts, struct err *err)
 	}
 	t->tab = opts->tab;
 	t->source = opts->source;
-	t->whom = opts->whom;
+	snprintf(t->whom, sizeof(t->whom), "%s", opts->whom ? opts->whom : "");
 	t->delay_ns = opts->delay_ns;
 	for (i = 0; i < NOW_TABS; i++) {
 		t->base[i].tab = (enum now_tab)i;

@@ -21,7 +21,7 @@ static int draw_whom(struct tui *t, int y)
 {
 	int width;
 
-	if (!t->whom || !*t->whom)
+	if (!*t->whom)
 		return 0;
 	buf_reset(&t->cell);
 	tui_esc(t, &t->cell, t->whom);

@@ -130,7 +130,7 @@ enum tui_mode { TUI_NORMAL, TUI_INPUT, TUI_MENU, TUI_HELP };
 struct tui {
 	const struct now *now;	/* NULL: nothing yet */
 	struct tui_source source;
-	const char *whom;
+	char whom[TUI_TITLE_BYTES];
 	uint64_t delay_ns;
 	bool ascii, color, totals, paused, follow, tree, hide, quit, refresh;
 	SCREEN *screen;

@@ -255,6 +255,21 @@ static void name_locks(struct tui *t, size_t from, size_t to)
 	}
 }
 
+static const char *why_empty(struct tui *t)
+{
+	const struct tui_level *level = tui_level(t);
+
+	if (!t->now)
+		return "no figures yet";
+	if (!t->rows.all)
+		return "nothing has been seen yet";
+	if (*level->filter)
+		return "no row passes the filter: Esc clears it";
+	if (t->per[level->tab].only_tagged)
+		return "no tagged row is left: v shows all";
+	return "none of its threads is left";
+}
+
 void tui_table_draw(struct tui *t, int y, size_t lines)
 {
 	const struct tui_level *level = tui_level(t);
@@ -267,14 +282,6 @@ void tui_table_draw(struct tui *t, int y, size_t lines)
 	for (i = 0; i < lines && level->top + i < t->rows.n; i++)
 		draw_row(t, &l, y + 1 + (int)i, level->top + i,
 			 tui_list_row(t, level->top + i));
-	if (t->rows.n)
-		return;
-	if (!t->now)
-		tui_puts(t, y + 1, 1, COLS - 1, TUI_DIM, "no figures yet");
-	else if (t->rows.all)
-		tui_puts(t, y + 1, 1, COLS - 1, TUI_DIM, *level->filter ?
-			 "no row passes the filter: Esc clears it" :
-			 "no tagged row is left: v shows all");
-	else
-		tui_puts(t, y + 1, 1, COLS - 1, TUI_DIM, "nothing has been seen yet");
+	if (!t->rows.n)
+		tui_puts(t, y + 1, 1, COLS - 1, TUI_DIM, why_empty(t));
 }
