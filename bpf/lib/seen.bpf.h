@@ -54,12 +54,13 @@ __weak __noinline int seen_put(struct task_state *st)
 
 	if (!e)
 		return 0;
-	e->tid = st->flags & (ST_SILENT | ST_CALIB | ST_GONE) ? 0 : st->tid;
 	e->flags = (st->flags & ST_PROCESS ? SEEN_PROCESS : 0) |
 		   (st->flags & ST_CREATED ? SEEN_CREATED : 0);
 	e->state = st->in_ns ? SEEN_RUNNING : !st->out_ns ? SEEN_BORN :
 		   st->flags & ST_BLOCKED ? SEEN_BLOCKED : SEEN_RUNNABLE;
 	e->since_ns = st->in_ns ? st->in_ns : st->out_ns ? st->out_ns : st->start_ns;
+	/* Who reads the same .since_ns before and after the rest counts nothing twice. */
+	barrier();
 	e->tgid = st->tgid;
 	e->space = st->space;
 	e->start_ns = st->start_ns;
@@ -73,6 +74,9 @@ __weak __noinline int seen_put(struct task_state *st)
 	e->lock_addr = st->flags & ST_WAITING ? st->fx_addr : 0;
 	e->lock_val = st->fx_val;
 	e->woken_ns = 0;
+	/* Last: a row that was nobody's is whole by now. */
+	barrier();
+	e->tid = st->flags & (ST_SILENT | ST_CALIB | ST_GONE) ? 0 : st->tid;
 	return 0;
 }
 

@@ -61,6 +61,17 @@ void watch_free(struct watch *w)
 	free(w);
 }
 
+void watch_quantiles(const struct hist *h, uint64_t max, uint64_t *p50, uint64_t *p99)
+{
+	*p50 = hist_quantile(h, 0.5);
+	*p99 = hist_quantile(h, 0.99);
+	/* Their bucket may reach beyond it. */
+	if (*p50 > max)
+		*p50 = max;
+	if (*p99 > max)
+		*p99 = max;
+}
+
 void watch_event(struct watch *w, const struct live_head *e)
 {
 	if (e->type == EV_STACK)
@@ -107,7 +118,12 @@ int watch_refresh(struct watch *w, const struct now **now, struct err *err)
 		w->now.tick++;
 	w->now.interval_ns = now_ns - (w->last_ns ? w->last_ns : w->l->started_ns);
 	w->last_ns = now_ns;
-	r = watch_threads(w, now_ns);
+	watch_processes_begin(w);
+	r = live_map_each(w->ended_fd, sizeof(uint32_t), sizeof(struct live_ended), watch_ended, w);
+	if (!r)
+		r = watch_look(w, w->l->seen, live_seen_used(w->l), now_ns);
+	if (!r)
+		r = watch_processes_end(w);
 	if (!r)
 		r = watch_locks(w);
 	if (!r)

@@ -27,10 +27,10 @@ static struct now_call *call_of(struct watch *w, const char *name)
 	return c;
 }
 
-/* The values of the last interval alone. */
+/* The values of the last interval alone; which is the largest is known if it is of all. */
 static void interval_quantiles(struct now_call *c, const struct hist *all, const struct hist *was)
 {
-	struct hist h = { .max = all->max };
+	struct hist h = { .max = !was || all->max > was->max ? all->max : 0 };
 	size_t i;
 
 	c->p50_ns = c->p99_ns = 0;
@@ -40,8 +40,7 @@ static void interval_quantiles(struct now_call *c, const struct hist *all, const
 		h.bucket[i] = all->bucket[i] - (was ? was->bucket[i] : 0);
 		h.count += h.bucket[i];
 	}
-	c->p50_ns = hist_quantile(&h, 0.5);
-	c->p99_ns = hist_quantile(&h, 0.99);
+	watch_quantiles(&h, all->max, &c->p50_ns, &c->p99_ns);
 }
 
 static const struct hist *wall_before(const struct summary *before, int nr)
@@ -117,22 +116,17 @@ static void begin_calls(struct watch *w)
 	}
 }
 
-int watch_calls(struct watch *w)
+int watch_take_calls(struct watch *w, const struct summary *s)
 {
 	/* One for each number and the waits outside a call. */
 	uint64_t inside_ns[LIVE_NR_CALLS + 1] = { 0 };
-	struct summary s;
 	size_t i;
 	int r;
 
-	summary_init(&s);
-	s.mode = w->now.mode;
 	begin_calls(w);
-	r = live_fill_calls(w->l, &s);
+	r = take_calls(w, s, &w->calls);
 	if (!r)
-		r = take_calls(w, &s, &w->calls);
-	if (!r)
-		r = take_blocked(w, &s, inside_ns);
+		r = take_blocked(w, s, inside_ns);
 	for (i = 0; !r && i < w->now.ncall; i++) {
 		struct now_call *c = &w->now.call[i];
 
@@ -141,6 +135,19 @@ int watch_calls(struct watch *w)
 			(float)(w->now.mode == SUM_EXACT ? c->wall_ns.step : c->blocked_ns.step) /
 			(float)w->now.interval_ns : 0;
 	}
+	return r;
+}
+
+int watch_calls(struct watch *w)
+{
+	struct summary s;
+	int r;
+
+	summary_init(&s);
+	s.mode = w->now.mode;
+	r = live_fill_calls(w->l, &s);
+	if (!r)
+		r = watch_take_calls(w, &s);
 	summary_release(&w->calls);
 	w->calls = s;
 	return r;

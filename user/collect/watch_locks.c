@@ -98,9 +98,9 @@ static void add_hist(struct watch_lock_row *row, const struct live_futex *v)
 		row->hist->now[i] += v->hist[i];
 }
 
-static int futex_row(void *ctx, const void *key, const void *value)
+int watch_lock_row(void *watch, const void *key, const void *value)
 {
-	struct watch *w = ctx;
+	struct watch *w = watch;
 	const struct live_futex_key *k = key;
 	const struct live_futex *v = value;
 	struct watch_lock_row *row;
@@ -116,8 +116,10 @@ static int futex_row(void *ctx, const void *key, const void *value)
 	lock->tgid = (pid_t)v->tgid;
 	if (lock->kind != SUM_LOCK_JOIN)
 		lock->kind = kind_of(v);
-	if (v->wait_max > lock->max_ns)
+	if (v->wait_max > lock->max_ns) {
 		lock->max_ns = v->wait_max;
+		row->longest = true;
+	}
 	row->seen = true;
 	/* Most are idle, and a histogram is large: a shared one may be in parts. */
 	if (v->ino || v->waits != row->was.waits)
@@ -130,14 +132,15 @@ static int futex_row(void *ctx, const void *key, const void *value)
 	return 0;
 }
 
-static void begin_locks(struct watch *w)
+void watch_locks_begin(struct watch *w)
 {
 	size_t i;
 
 	for (i = 0; i < w->now.nlock; i++) {
 		struct watch_lock_row *row = &w->lock_row[i];
 
-		row->seen = row->changed = false;
+		row->seen = row->changed = row->longest = false;
+		row->inside_ns = 0;
 		memset(&row->sum, 0, sizeof(row->sum));
 		w->now.lock[i].waiting = 0;
 	}
@@ -185,7 +188,7 @@ static int add_waiting(struct watch *w)
 		if (!row)
 			return -ENOMEM;
 		row->seen = true;
-		row->sum.wait_ns += t->state_ns;
+		row->inside_ns += t->state_ns;
 		w->now.lock[index].waiting++;
 		if (!w->now.lock[index].tgid)
 			w->now.lock[index].tgid = t->tgid;
@@ -202,15 +205,26 @@ static void interval_quantiles(struct now_lock *lock, struct watch_lock_row *row
 
 	h.sum = 0;
 	h.count = 0;
-	h.max = lock->max_ns;
+	h.max = row->longest ? lock->max_ns : 0;
 	for (i = 0; i < HIST_BUCKETS; i++) {
 		h.bucket[i] = row->hist->now[i] > row->hist->before[i] ?
 			row->hist->now[i] - row->hist->before[i] : 0;
 		h.count += h.bucket[i];
 	}
 	memcpy(row->hist->before, row->hist->now, sizeof(row->hist->before));
-	lock->p50_ns = hist_quantile(&h, 0.5);
-	lock->p99_ns = hist_quantile(&h, 0.99);
+	watch_quantiles(&h, lock->max_ns, &lock->p50_ns, &lock->p99_ns);
+}
+
+/*
+ * A wait that is over counts in the kernel when its thread is on a CPU again, which
+ * may be a while after it was woken: until then what it had lasted stays counted here.
+ */
+static void sum_waited(struct now_lock *lock, struct watch_lock_row *row)
+{
+	if (row->sum.wait_ns > row->was.wait_ns)
+		row->back_ns += row->sum.wait_ns - row->was.wait_ns;
+	row->was.wait_ns = row->sum.wait_ns;
+	watch_count(&lock->wait_ns, row->back_ns + row->inside_ns);
 }
 
 static void finish_lock(struct watch *w, size_t i)
@@ -224,7 +238,7 @@ static void finish_lock(struct watch *w, size_t i)
 	watch_sum(&lock->timeouts, &row->was.timeouts, row->sum.timeouts);
 	watch_sum(&lock->wakes, &row->was.wakes, row->sum.wakes);
 	watch_sum(&lock->wasted_wakes, &row->was.wasted, row->sum.wasted);
-	watch_sum(&lock->wait_ns, &row->was.wait_ns, row->sum.wait_ns);
+	sum_waited(lock, row);
 	lock->p50_ns = lock->p99_ns = 0;
 	if (row->changed && lock->waits.step)
 		interval_quantiles(lock, row);
@@ -290,21 +304,26 @@ bool watch_lock_idle(const struct watch *w, const struct live_futex_key *key, ui
 		       w->now.tick - w->lock_row[*at].active >= ticks);
 }
 
-int watch_locks(struct watch *w)
+int watch_locks_end(struct watch *w)
 {
+	int r = add_waiting(w);
 	size_t i;
-	int r;
 
-	begin_locks(w);
-	r = live_map_each(live_map_fd(w->l, "futexes"), sizeof(struct live_futex_key),
-			  sizeof(struct live_futex), futex_row, w);
-	if (!r)
-		r = add_waiting(w);
 	if (!r)
 		r = close_up(w);
 	for (i = 0; !r && i < w->now.nlock; i++)
 		finish_lock(w, i);
 	return r;
+}
+
+int watch_locks(struct watch *w)
+{
+	int r;
+
+	watch_locks_begin(w);
+	r = live_map_each(live_map_fd(w->l, "futexes"), sizeof(struct live_futex_key),
+			  sizeof(struct live_futex), watch_lock_row, w);
+	return r ? r : watch_locks_end(w);
 }
 
 void watch_locks_free(struct watch *w)

@@ -134,7 +134,7 @@ static int index_pipes(struct watch *w)
 	return 0;
 }
 
-static int take_pipes(struct watch *w, const struct summary *s)
+int watch_take_pipes(struct watch *w, const struct summary *s)
 {
 	struct now_pipe *pipe = calloc(s->npipe + 1, sizeof(*pipe));
 	struct watch_pipe_row *row = calloc(s->npipe + 1, sizeof(*row));
@@ -167,7 +167,7 @@ int watch_pipes(struct watch *w)
 	s.duration_ns = w->now.since_ns;
 	r = live_fill_pipes(w->l, &s);
 	if (!r)
-		r = take_pipes(w, &s);
+		r = watch_take_pipes(w, &s);
 	summary_release(&s);
 	return r;
 }

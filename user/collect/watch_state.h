@@ -26,9 +26,10 @@ struct watch_lock_row {
 	struct live_futex_key key;	/* the first that it was known by */
 	struct watch_file file;
 	struct watch_sums { uint64_t waits, timeouts, wakes, wasted, wait_ns; } sum, was;
+	uint64_t back_ns, inside_ns;	/* in waits that came back, and those still on */
 	uint64_t active;	/* tick of its last change */
 	uint64_t asked;		/* tick of the last asking for its name, + 1 */
-	bool seen, changed;	/* in this refresh */
+	bool seen, changed, longest;	/* in this refresh; longest: a wait longer than all before */
 	char *symbol, *module;
 	struct watch_hist { uint32_t now[HIST_BUCKETS], before[HIST_BUCKETS]; } *hist;
 };
@@ -67,16 +68,17 @@ struct watch {
 	bool many_edges;
 };
 
-/* watch_threads.c */
-int watch_threads(struct watch *w, uint64_t now_ns);
-/* The rows of slots 1 to @used, as of now. */
-int watch_look(struct watch *w, const volatile struct live_seen *seen, uint32_t used,
-	       uint64_t now_ns);
+/* watch.c: of an interval's values, which are at most @max; @h's own is 0 where not known. */
+void watch_quantiles(const struct hist *h, uint64_t max, uint64_t *p50, uint64_t *p99);
+
 /*
- * watch_procs.c: begin, then each row of map "ended", then the threads, then end.
+ * A refresh's threads and processes: begin, each row of map "ended", the slots 1 to
+ * @used as of now, end. .tick and .interval_ns are set before.
  */
-void watch_processes_begin(struct watch *w);
-int watch_ended(void *w, const void *tgid, const void *ended);
+void watch_processes_begin(struct watch *w);		/* watch_procs.c */
+int watch_ended(void *watch, const void *tgid, const void *ended);
+int watch_look(struct watch *w, const volatile struct live_seen *seen, uint32_t used,
+	       uint64_t now_ns);			/* watch_threads.c */
 int watch_processes_end(struct watch *w);
 /* The row of @tid; NULL: it is not alive, or not traced. */
 const struct now_thread *watch_thread(const struct watch *w, pid_t tid);
@@ -87,15 +89,23 @@ void *watch_grow(void *array, size_t *cap, size_t n, size_t bytes);
 
 /* watch_locks.c */
 int watch_locks(struct watch *w);
+/* Its parts: each row of map "futexes" is handed in, key and value, in between. */
+void watch_locks_begin(struct watch *w);
+int watch_lock_row(void *watch, const void *key, const void *value);
+int watch_locks_end(struct watch *w);
 /* Nothing waits there, and nothing has happened for @ticks refreshes. */
 bool watch_lock_idle(const struct watch *w, const struct live_futex_key *key, uint64_t ticks);
 void watch_locks_free(struct watch *w);
 /* watch_pipes.c */
 int watch_pipes(struct watch *w);
+/* Its part without a kernel: the edges of @s, as of now. */
+int watch_take_pipes(struct watch *w, const struct summary *s);
 void watch_pipes_free(struct watch *w);
 bool watch_pipe_idle(const struct watch *w, const struct live_end_key *key, uint64_t ticks);
 /* watch_calls.c */
 int watch_calls(struct watch *w);
+/* Its part without a kernel: the calls and waits of @s, as of now; those before are in .calls. */
+int watch_take_calls(struct watch *w, const struct summary *s);
 /* watch_stacks.c */
 void watch_stack_came(struct watch *w, const struct live_stack *e);
 /* Learns the mappings of process @tgid, while it is there. */

@@ -57,9 +57,9 @@ static const char *wait_name(uint32_t nr)
 static void leaves(struct watch *w, size_t i)
 {
 	struct now *n = &w->now;
-	struct now_thread *t = &n->thread[i], *last = &n->thread[n->nthread - 1];
+	size_t end = n->nthread - 1, *at;
+	struct now_thread *t = &n->thread[i], *last = &n->thread[end];
 	struct watch_name *name = &w->name[(uint32_t)t->tid % WATCH_NAMES];
-	size_t *at;
 
 	name->tid = t->tid;
 	name->tgid = t->tgid;
@@ -71,11 +71,12 @@ static void leaves(struct watch *w, size_t i)
 	if (t != last) {
 		*t = *last;
 		w->row_of[t->slot] = (uint32_t)i + 1;
+		/* Another thread may have its id by now. */
 		at = map_get(w->by_tid, &t->tid);
-		if (at)
+		if (at && *at == end)
 			*at = i;
 	}
-	n->nthread--;
+	n->nthread = end;
 }
 
 static struct now_thread *row_new(struct watch *w, uint32_t slot, const struct live_seen *e)
@@ -102,9 +103,37 @@ static struct now_thread *row_new(struct watch *w, uint32_t slot, const struct l
 	return t;
 }
 
+/*
+ * The kernel side writes .since_ns before it adds up what was until then: while it is
+ * the same after all has been read as before, nothing is in both.
+ */
+static void read_slot(struct live_seen *e, const volatile struct live_seen *seen)
+{
+	int tries = 4;
+
+	do {
+		memcpy(e, (const void *)seen, sizeof(*e));
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (e->since_ns != seen->since_ns && --tries);
+}
+
+/* It sleeps as it did at the last look, under the same name. */
+static bool sleeps_on(const struct now_thread *t, const volatile struct live_seen *seen)
+{
+	return !t->new_row && t->state == NOW_BLOCKED && seen->state == SEEN_BLOCKED &&
+	       seen->since_ns == t->since_ns && !seen->woken_ns &&
+	       !memcmp((const void *)seen->comm, t->comm, LIVE_COMM - 1);
+}
+
+static void no_steps(struct now_thread *t)
+{
+	t->cpu_ns.step = t->runnable_ns.step = t->blocked_ns.step = 0;
+	t->lock_ns.step = t->switches.step = t->calls.step = 0;
+}
+
 static void still_so(struct now_thread *t, uint64_t more)
 {
-	t->cpu_ns.step = t->runnable_ns.step = t->switches.step = 0;
+	no_steps(t);
 	t->blocked_ns.step = more;
 	t->blocked_ns.total += more;
 	t->lock_ns.step = t->lock_addr ? more : 0;
@@ -163,15 +192,16 @@ static void look_at(struct watch *w, struct now_thread *t, const volatile struct
 {
 	struct live_seen e;
 
-	if (!t->new_row && t->state == NOW_BLOCKED && seen->state == SEEN_BLOCKED &&
-	    seen->since_ns == t->since_ns && !seen->woken_ns) {
+	if (sleeps_on(t, seen)) {
 		still_so(t, now_ns > t->looked_ns ? now_ns - t->looked_ns : 0);
-		t->calls.step = 0;
 	} else {
-		memcpy(&e, (const void *)seen, sizeof(e));
+		read_slot(&e, seen);
 		take_row(t, &e, now_ns);
 		watch_count(&t->calls, e.calls);
 	}
+	/* A filter that left it out lets it in again: what it has come to is not of now. */
+	if (t->new_row && t->began_ns + w->now.interval_ns < now_ns)
+		no_steps(t);
 	t->looked_ns = now_ns;
 	t->state_ns = now_ns > t->since_ns ? now_ns - t->since_ns : 0;
 	t->age_ns = now_ns > t->began_ns ? now_ns - t->began_ns : 0;
@@ -199,7 +229,7 @@ int watch_look(struct watch *w, const volatile struct live_seen *seen, uint32_t 
 		if (!t) {
 			struct live_seen e;
 
-			memcpy(&e, (const void *)s, sizeof(e));
+			read_slot(&e, s);
 			if (e.tid != tid)
 				continue;	/* changes hands just now */
 			t = row_new(w, slot, &e);
@@ -209,15 +239,4 @@ int watch_look(struct watch *w, const volatile struct live_seen *seen, uint32_t 
 		look_at(w, t, s, now_ns);
 	}
 	return 0;
-}
-
-int watch_threads(struct watch *w, uint64_t now_ns)
-{
-	int r;
-
-	watch_processes_begin(w);
-	r = live_map_each(w->ended_fd, sizeof(uint32_t), sizeof(struct live_ended), watch_ended, w);
-	if (!r)
-		r = watch_look(w, w->l->seen, live_seen_used(w->l), now_ns);
-	return r ? r : watch_processes_end(w);
 }
