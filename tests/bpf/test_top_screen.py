@@ -11,10 +11,10 @@ import signal
 import subprocess
 import sys
 import time
-from subprocess import DEVNULL, PIPE
+from subprocess import DEVNULL
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import SLOW, TRACER, check, equal, main, test, workload
+from harness import TRACER, bpf_held, check, equal, main, test, wait_gone, workload
 from screen import KEYS, Screen
 
 WORKERS = 5
@@ -58,25 +58,18 @@ def end(s):
     equal(s.restored(), [], "not restored")
 
 
-def attached():
-    """BPF programs of a tracer that is there: none must be left behind."""
-    out = subprocess.run(["bpftool", "prog", "list"], stdout=PIPE, check=False).stdout.decode()
-    return [line for line in out.splitlines() if "sched_switched" in line]
-
-
 @test
 def every_tab_shows_what_runs():
-    with contender() as pid, pipeline() as group, top() as s:
+    with contender() as pid, pipeline(), top("--mode", "exact") as s:
         s.see(r"mutex_contend .*\b(run|queue|wait)\b")
         s.keys("2")
         s.see(r"^contended_lock +%d mutex_contend" % pid)
         s.keys("3")
         s.see(r"^yes \(\d+\) → sh \(\d+\)")
         s.keys("4")
-        s.see(r"^(futex|read|clock_nanosleep|wait4) +\d")
+        s.see(r"^futex +\d")
         s.keys("5")
         s.see(r"^ *%d mutex_contend +%d " % (pid, WORKERS + 1))
-        check(group > 0, "the pipeline ran")
         end(s)
 
 
@@ -102,8 +95,8 @@ def from_a_process_to_its_threads():
         s.see(r"^ *%d mutex_contend" % pid)
         s.keys("/", "mutex_contend", "enter", "enter")
         s.see(r"threads of mutex_contend \(%d\)" % pid)
-        s.until("all its threads", lambda t: len(re.findall(r"^ *\d+ mutex_contend ", t.all, re.M))
-                == WORKERS + 1)
+        s.until("all its threads", lambda t: len(re.findall(r"^ *\d+ +%d mutex_contend " % pid,
+                                                               t.all, re.M)) == WORKERS + 1)
         s.keys("esc")
         s.see(r"^ *%d mutex_contend" % pid)
         end(s)
@@ -114,12 +107,12 @@ def sorting_filtering_and_sizes():
     with contender() as pid, top() as s:
         s.keys("f4", "mutex_con", "enter")
         s.until("only those of that name", lambda t: set(re.findall(
-            r"^ *\d+ (\S+) .* (?:run|queue|wait) ", t.all, re.M)) == {"mutex_contend"})
+            r"^ *\d+ +\d+ (\S+) .* (?:run|queue|wait) ", t.all, re.M)) == {"mutex_contend"})
         for columns, rows in ((80, 24), (20, 5), (120, 36)):
             s.resize(columns, rows)
             if columns >= 80:
                 s.see(r"^lost .* own ")
-                s.see(r"^ *\d+ mutex_contend ")
+                s.see(r"^ *\d+ +(\d+ )?mutex_contend ")
         s.keys("Z")
         s.see(r"(?i)paused")
         s.keys("Z")
@@ -134,22 +127,22 @@ def sorting_filtering_and_sizes():
 def signals_give_the_terminal_back_and_detach():
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         with top() as s:
+            held = bpf_held(s.proc.pid)
             os.kill(s.proc.pid, number)
             equal(s.wait(), 0, f"exit code at {number.name}")
             equal(s.restored(), [], f"not restored at {number.name}")
+            wait_gone(held)
 
 
 @test
 def a_crash_gives_the_terminal_back_and_leaves_nothing():
     for number in (signal.SIGSEGV, signal.SIGABRT):
         with top() as s:
+            held = bpf_held(s.proc.pid)
             os.kill(s.proc.pid, number)
-            s.wait()
+            equal(s.wait(), -number, f"exit code at {number.name}")
             equal(s.restored(), [], f"not restored at {number.name}")
-    end_s = time.monotonic() + 5 * SLOW
-    while attached() and time.monotonic() < end_s:
-        time.sleep(0.1)
-    equal(attached(), [], "programs left behind")
+            wait_gone(held)
 
 
 @test
