@@ -5,12 +5,12 @@
  * memory and the old one given back, so that a sanitizer sees who holds on to it.
  *
  *   feed [--threads N] [--churn] [--exact] [--delay MS] [--lost] [--empty] [--tab N]
- *        [--color never] [--bench N] [--heads]
+ *        [--color never] [--blocked] [--bench N] [--heads]
  *
  * --threads: so many more in the process crowd. --churn: of those each refresh
- * ends and begins some. --bench: N refreshes as fast as they go, then the CPU
- * time of one on stderr. --heads: prints each tab's columns instead, a "-" before
- * those that are for exact mode.
+ * ends and begins some. --blocked: without SIGWINCH. --bench: N refreshes as fast
+ * as they go, then the CPU time of one on stderr. --heads: prints each tab's
+ * columns instead, a "-" before those that are for exact mode.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,7 +34,7 @@ struct feed {
 };
 
 static unsigned long crowd, bench, delay_ms = 200;
-static bool churn, exact, lost, empty, heads;
+static bool churn, exact, lost, empty, blocked, heads;
 static volatile sig_atomic_t interrupted;
 
 #define MS 1000000ull
@@ -45,7 +44,7 @@ static const struct { pid_t tgid; const char *comm; unsigned int threads; } proc
 	{ 2000, "db", 3 },
 	{ 3000, "lone", 1 },
 	{ 4000, "\x1b]0;title\x07", 2 },
-	{ 5000, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 2 },	/* wide */
+	{ 5000, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac", 2 },	/* wide */
 	{ 6000, "e\xcc\x81" "cole\xcc\x82", 1 },	/* combining */
 	{ 7000, "\xcc\x81\xff\xfe<b>", 1 },	/* a mark first, and no UTF-8 */
 	{ 8000, "crowd", 0 },
@@ -390,6 +389,8 @@ static int take_options(int argc, char **argv, struct tui_opts *o)
 			lost = true;
 		else if (!strcmp(argv[i], "--empty"))
 			empty = true;
+		else if (!strcmp(argv[i], "--blocked"))
+			blocked = true;
 		else if (!strcmp(argv[i], "--heads"))
 			heads = true;
 		else if (!strcmp(argv[i], "--threads"))
@@ -443,6 +444,7 @@ int main(int argc, char **argv)
 	};
 	struct sigaction sa = { .sa_handler = on_signal };
 	struct err err = { 0 };
+	sigset_t winch;
 	struct tui *t;
 
 	if (take_options(argc, argv, &o))
@@ -455,6 +457,10 @@ int main(int argc, char **argv)
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGSEGV, &sa, NULL);
+	sigemptyset(&winch);
+	sigaddset(&winch, SIGWINCH);
+	if (blocked)
+		sigprocmask(SIG_BLOCK, &winch, NULL);
 	t = tui_new(&o, &err);
 	if (!t) {
 		fprintf(stderr, "feed: %s\nfeed: %s\n", err.msg, err.hint);

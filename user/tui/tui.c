@@ -2,15 +2,17 @@
 #include "tui/tui.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
 
 #include "base/clock.h"
 #include "tui/tui_impl.h"
 
 /* So long after it was moved the cursor stays on its row: one is about to press Enter. */
 #define HOLD_NS 5000000000ull
+/* And so long a message stands where the keys are. */
+#define MESSAGE_NS 4000000000ull
 
 struct tui *tui_new(const struct tui_opts *opts, struct err *err)
 {
@@ -23,7 +25,7 @@ struct tui *tui_new(const struct tui_opts *opts, struct err *err)
 	}
 	t->tab = opts->tab;
 	t->source = opts->source;
-	t->whom = opts->whom;
+	snprintf(t->whom, sizeof(t->whom), "%s", opts->whom ? opts->whom : "");
 	t->delay_ns = opts->delay_ns;
 	for (i = 0; i < NOW_TABS; i++) {
 		t->base[i].tab = (enum now_tab)i;
@@ -70,6 +72,8 @@ void tui_show(struct tui *t, const struct now *n)
 
 	if (t->paused)
 		return;
+	if (clock_mono_ns() - t->said_ns > MESSAGE_NS)
+		t->message[0] = '\0';
 	t->now = n;
 	t->sums_made = false;
 	tui_term_size();

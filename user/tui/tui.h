@@ -28,17 +28,18 @@ struct tui_opts {
 	enum now_tab tab;
 	size_t sort;		/* column; now_tabs[].ncol: the tab's own */
 	enum out_color color;
-	const char *whom;	/* what is traced, for the first line: "all processes"; kept */
+	/* What is traced, for the first line: "all processes", "pid 42"; copied. */
+	const char *whom;
 	uint64_t delay_ns;
 	struct tui_source source;
 };
 
 /*
- * Whether there can be a screen, as tui_new finds: 0; -ENOTTY when stdin or stdout is no
+ * Whether there can be a screen here: 0, or with @err -ENOTTY when stdin or stdout is no
  * terminal, -EINVAL when TERM is unset, unknown or cannot move the cursor.
  */
 int tui_check(struct err *err);
-/* Takes the terminal of stdin and stdout over; NULL and @err. */
+/* Takes the terminal over. NULL and @err: as of tui_check, or ENOMEM. */
 struct tui *tui_new(const struct tui_opts *opts, struct err *err);
 /* Gives the terminal back as it was. Accepts NULL. */
 void tui_free(struct tui *t);

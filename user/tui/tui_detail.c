@@ -269,7 +269,9 @@ static void lock_stacks(struct tui *t)
 			 human_percent(text, s->samples, d->samples),
 			 (unsigned long long)d->samples);
 		buf_addf(&t->text, ", about %s waits", human_count(text, s->waits));
-		buf_addf(&t->text, ", %s in those sampled", human_ns(text, s->wait_ns, t->ascii));
+		if (s->wait_ns)
+			buf_addf(&t->text, ", %s in those sampled",
+				 human_ns(text, s->wait_ns, t->ascii));
 		tui_page_add(&t->page, &t->text, TUI_BOLD, NULL);
 		for (j = 0; j < s->nframe && j < FRAMES_MOST; j++)
 			frame(t, &s->frame[j]);

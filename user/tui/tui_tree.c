@@ -89,6 +89,7 @@ int tui_sums_make(struct tui *t)
 		t->sums = p;
 		t->sums_cap = want + 64;
 	}
+	/* Those that have just ended are for the tab of processes. */
 	for (i = 0; i < want; i++)
 		if (t->now->process[i].threads && sum_add(t, &t->now->process[i]))
 			return -ENOMEM;
@@ -253,7 +254,7 @@ void tui_tree_prefix(struct tui *t, struct buf *b, size_t line)
 	if (!row)
 		return;
 	g = group_of(t, row);
-	if (row == g->head && g->lines == 1 && tui_is_sums(t, row))
+	if (row == g->head && g->lines == 1 && g->threads && tui_is_sums(t, row))
 		buf_adds(b, "+ ");
 	else if (row == g->head)
 		return;
