@@ -2,8 +2,10 @@
 """A program with a screen of its own: sends it keys, and reads the screen as one sees it."""
 import fcntl
 import os
+import random
 import re
 import select
+import signal
 import struct
 import sys
 import termios
@@ -86,6 +88,11 @@ class Screen(Terminal):
     def lines(self):
         return [line.rstrip() for line in self.screen.display]
 
+    def cells(self, y):
+        """A line with a character for each of its columns, also where a letter takes two."""
+        row = self.screen.buffer[y]
+        return "".join(row[x].data[:1] or " " for x in range(self.screen.columns))
+
     @property
     def all(self):
         return "\n".join(self.lines)
@@ -157,4 +164,49 @@ class Screen(Terminal):
         return wrong
 
 
-__all__ = ["KEYS", "Screen", "pyte"]
+def play(argv, seconds):
+    """Random keys, clicks and sizes for so long; TRACER_SCREEN_SEED repeats a run."""
+    seed = int(os.environ.get("TRACER_SCREEN_SEED") or random.randrange(1 << 32))
+    rnd = random.Random(seed)
+    stop = time.monotonic() + seconds
+    while time.monotonic() < stop:
+        opts = [o for o in ("--churn", "--exact", "--lost", "--empty") if rnd.random() < 0.4]
+        s = Screen([*argv, "--delay", "20", "--threads", str(rnd.choice((0, 3, 200))), *opts],
+                   LC_ALL=rnd.choice(("C", "C.UTF-8")),
+                   term=rnd.choice(("xterm-256color", "linux", "vt100")))
+        sent = _play_one(s, rnd, min(stop, time.monotonic() + max(1.0, seconds / 20)))
+        # A click on Quit is an end as good as any.
+        if s.proc.poll() is None:
+            s.proc.send_signal(signal.SIGINT)
+        rc = s.wait()
+        if rc or s.restored():
+            raise Failure(f"seed {seed}, {opts}: exit code {rc}, not restored {s.restored()} after "
+                          f"{sent[-30:]}: {s.text[-3000:]}")
+        s.close()
+
+
+def _play_one(s, rnd, stop):
+    # None that is the terminal's own: quit, ctrl-C, ctrl-Z, ctrl-\\, stop, start, next, discard.
+    text = [bytes([b]) for b in range(256) if b not in b"q\x03\x1a\x1c\x13\x11\x16\x0f"]
+    names = [k for n, k in KEYS.items() if n not in ("f10", "esc")]
+    sent = []
+    while time.monotonic() < stop and s.proc.poll() is None:
+        what = rnd.random()
+        if what < 0.05:
+            size = rnd.choice(((80, 24), (rnd.randint(1, 200), rnd.randint(1, 60))))
+            s.resize(*size)
+            sent.append(size)
+        elif what < 0.15:
+            at = (rnd.randint(0, 90), rnd.randint(0, 30))
+            s.click(*at)
+            sent.append(at)
+        else:
+            k = rnd.choice(text if what < 0.5 else names)
+            s.send(k)
+            sent.append(k)
+        if rnd.random() < 0.3:
+            s.pump(0.005)
+    return sent
+
+
+__all__ = ["KEYS", "Screen", "play"]

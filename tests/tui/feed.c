@@ -44,7 +44,7 @@ static const struct { pid_t tgid; const char *comm; unsigned int threads; } proc
 	{ 2000, "db", 3 },
 	{ 3000, "lone", 1 },
 	{ 4000, "\x1b]0;title\x07", 2 },
-	{ 5000, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 2 },	/* wide */
+	{ 5000, "\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e\xe6\x97\xa5\xe6\x9c\xac", 2 },	/* wide */
 	{ 6000, "e\xcc\x81" "cole\xcc\x82", 1 },	/* combining */
 	{ 7000, "\xcc\x81\xff\xfe<b>", 1 },	/* a mark first, and no UTF-8 */
 	{ 8000, "crowd", 0 },

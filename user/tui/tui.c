@@ -11,6 +11,8 @@
 
 /* So long after it was moved the cursor stays on its row: one is about to press Enter. */
 #define HOLD_NS 5000000000ull
+/* And so long a message stands where the keys are. */
+#define MESSAGE_NS 4000000000ull
 
 struct tui *tui_new(const struct tui_opts *opts, struct err *err)
 {
@@ -70,6 +72,8 @@ void tui_show(struct tui *t, const struct now *n)
 
 	if (t->paused)
 		return;
+	if (clock_mono_ns() - t->said_ns > MESSAGE_NS)
+		t->message[0] = '\0';
 	t->now = n;
 	t->sums_made = false;
 	tui_term_size();

@@ -216,9 +216,24 @@ static void draw_middle(struct tui *t)
 		tui_menu_draw(t, y, (size_t)(LINES - y - 1));
 }
 
+/* Either we or ncurses' own handler has taken the new size over. */
+static void take_size(struct tui *t)
+{
+	size_t i;
+
+	if (t->lines == LINES && t->cols == COLS)
+		return;
+	t->lines = LINES;
+	t->cols = COLS;
+	for (i = 0; i < NOW_TABS; i++)
+		memset(t->per[i].wide, 0, sizeof(t->per[i].wide));
+	tui_term_sized();
+}
+
 void tui_draw(struct tui *t)
 {
 	t->nzone = 0;
+	take_size(t);
 	erase();
 	curs_set(t->mode == TUI_INPUT);
 	if (COLS < TUI_MIN_COLS || LINES < TUI_MIN_LINES) {

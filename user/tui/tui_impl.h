@@ -134,6 +134,7 @@ struct tui {
 	uint64_t delay_ns;
 	bool ascii, color, totals, paused, follow, tree, hide, quit, refresh;
 	SCREEN *screen;
+	int lines, cols;	/* as drawn last */
 	attr_t style[TUI_STYLES];
 
 	enum now_tab tab;
@@ -162,6 +163,7 @@ struct tui {
 	char found[TUI_INPUT_BYTES];	/* what was searched for last */
 	size_t menu_sel, menu_top, help_top;
 	char message[TUI_TITLE_BYTES];
+	uint64_t said_ns;
 
 	struct tui_zone zone[TUI_ZONES];
 	size_t nzone;
@@ -171,7 +173,7 @@ struct tui {
 /* --- the terminal (tui_term.c) --- */
 int tui_term_open(struct tui *t, enum out_color color, struct err *err);
 void tui_term_close(struct tui *t);
-/* After a change of size: what tui_restore writes. */
+/* Makes up what tui_restore writes; it depends on the size. */
 void tui_term_sized(void);
 /* Takes over a size that the terminal has and ncurses has not seen. */
 void tui_term_size(void);

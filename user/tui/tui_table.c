@@ -37,38 +37,60 @@ size_t tui_sort_col(struct tui *t)
 	return i < d->ncol ? i : sort;
 }
 
-static int sum_width(struct tui *t, const struct layout *l)
+/* Columns that all take; @least: with texts cut as short as can be. */
+static int sum_width(struct tui *t, const struct layout *l, bool least)
 {
 	const struct now_tab_desc *d = tui_desc(t);
 	struct now_view v = tui_view(t);
 	int sum = -1;
 	size_t i;
 
-	for (i = 0; i < l->n; i++)
-		sum += (int)now_col_width(&v, &d->col[l->place[i].col]) + 1;
+	for (i = 0; i < l->n; i++) {
+		const struct now_col *c = &d->col[l->place[i].col];
+
+		sum += 1 + (least && c->left ? LEFT_MIN : (int)now_col_width(&v, c));
+	}
 	return sum;
 }
 
+static void drop(struct layout *l, size_t i)
+{
+	memmove(&l->place[i], &l->place[i + 1], (l->n - i - 1) * sizeof(l->place[0]));
+	l->n--;
+}
+
 /* Takes away the column of the highest rank, but not the one that is sorted by. */
-static bool drop_one(struct tui *t, struct layout *l)
+static bool drop_ranked(struct tui *t, struct layout *l)
 {
 	const struct now_tab_desc *d = tui_desc(t);
-	size_t sort = t->rows.sort, i, worst = l->n;
+	size_t i, worst = l->n;
 	unsigned int rank = 0;
 
 	for (i = 0; i < l->n; i++) {
 		const struct now_col *c = &d->col[l->place[i].col];
 
-		if (c->rank > rank && l->place[i].col != sort) {
+		if (c->rank > rank && l->place[i].col != t->rows.sort) {
 			rank = c->rank;
 			worst = i;
 		}
 	}
-	if (worst == l->n)
-		return false;
-	memmove(&l->place[worst], &l->place[worst + 1], (l->n - worst - 1) * sizeof(l->place[0]));
-	l->n--;
-	return true;
+	if (worst < l->n)
+		drop(l, worst);
+	return rank > 0;
+}
+
+/* Where even the others have no room: from the right. */
+static bool drop_last(struct tui *t, struct layout *l)
+{
+	size_t i = l->n;
+
+	while (i-- > 1) {
+		if (l->place[i].col == t->rows.sort)
+			continue;
+		drop(l, i);
+		return true;
+	}
+	return false;
 }
 
 /* The cell of @line in the scratch buffer. */
@@ -149,10 +171,12 @@ static void lay_out(struct tui *t, struct layout *l, size_t lines)
 		if (tui_col_shown(t, &d->col[i]))
 			l->place[l->n++].col = i;
 	}
-	while (sum_width(t, l) > COLS && drop_one(t, l))
+	while (sum_width(t, l, false) > COLS && drop_ranked(t, l))
 		;
-	widen(t, l, lines, COLS - sum_width(t, l));
-	narrow(t, l, COLS - sum_width(t, l));
+	while (sum_width(t, l, true) > COLS && drop_last(t, l))
+		;
+	widen(t, l, lines, COLS - sum_width(t, l, false));
+	narrow(t, l, COLS - sum_width(t, l, false));
 	for (i = 0; i < l->n; i++) {
 		l->place[i].x = x;
 		x += l->place[i].width + 1;

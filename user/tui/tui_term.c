@@ -95,6 +95,9 @@ int tui_check(struct err *err)
 	const char *name = getenv("TERM");
 	int known = 0, r = 0;
 
+	/* LINES and COLUMNS may be from another time: the terminal knows better. */
+	use_env(FALSE);
+	use_tioctl(TRUE);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		err_set(err, ENOTTY, "cannot open the screen: %s is not a terminal",
 			isatty(STDIN_FILENO) ? "standard output" : "standard input");
@@ -142,7 +145,7 @@ static const struct palette {
 } palette[TUI_STYLES] = {
 	[TUI_PLAIN] = { -1, -1, -1, -1, 0, 0 },
 	[TUI_BOLD] = { -1, -1, -1, -1, A_BOLD, A_BOLD },
-	[TUI_DIM] = { COLOR_BLACK, -1, 244, -1, A_BOLD, 0 },
+	[TUI_DIM] = { -1, -1, 244, -1, A_DIM, 0 },
 	[TUI_GOOD] = { COLOR_GREEN, -1, COLOR_GREEN, -1, 0, 0 },
 	[TUI_WARN] = { COLOR_YELLOW, -1, COLOR_YELLOW, -1, 0, A_BOLD },
 	[TUI_BAD] = { COLOR_RED, -1, COLOR_RED, -1, A_BOLD, A_BOLD },
@@ -186,9 +189,9 @@ static void take_colors(struct tui *t, enum out_color color)
 		if (init_pair((short)(i + 1), fg, bg) == OK)
 			t->style[i] |= COLOR_PAIR(i + 1);
 	}
-	/* Bright black is grey with 8 colours, and needs no boldness with 256. */
+	/* One of 256 colours is a grey; of 8 none is that can be seen on both black and white. */
 	if (t->color && COLORS >= 256)
-		t->style[TUI_DIM] &= ~A_BOLD;
+		t->style[TUI_DIM] &= ~A_DIM;
 }
 
 int tui_term_open(struct tui *t, enum out_color color, struct err *err)
@@ -256,7 +259,6 @@ void tui_term_size(void)
 	if (ws.ws_row == LINES && ws.ws_col == COLS)
 		return;
 	resizeterm(ws.ws_row, ws.ws_col);
-	tui_term_sized();
 }
 
 bool tui_term_alive(void)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "base/clock.h"
 #include "out/escape.h"
 #include "out/utf8.h"
 
@@ -135,4 +136,5 @@ void tui_say(struct tui *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(t->message, sizeof(t->message), fmt, ap);
 	va_end(ap);
+	t->said_ns = clock_mono_ns();
 }
