@@ -190,7 +190,8 @@ static int measure(const struct work *w, const char *libexec)
 	struct sym_sample *sample = calloc(w->n + 1, sizeof(*sample));
 	uint64_t first_ns, known_ns, single_ns;
 
-	if (!s || !sample || !seen.stacks || sym_snapshot(s, 1, getpid()) || sym_snapshot(s, 2, getpid()))
+	if (!s || !sample || !seen.stacks || sym_snapshot(s, 1, getpid()) ||
+	    sym_snapshot(s, 2, getpid()))
 		return 1;
 	first_ns = resolve(s, 1, w, sample, NULL);
 	known_ns = resolve(s, 1, w, NULL, NULL);
