@@ -17,6 +17,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from subprocess import DEVNULL, PIPE
@@ -147,6 +148,42 @@ def ring(b):
             Line(who, "consumer CPU an event", Spread([g["cpu_ns"] / g["events"] for g in got]),
                  "ns", 10),
         ]
+    return lines
+
+
+def perf_stacks(b, path):
+    """Milliseconds that perf script takes for 10,000 stacks of the same program."""
+    perf = b.program("perf")
+    record = [perf, "record", "-q", "-e", "cpu-clock", "-c", "250000", "--call-graph", "dwarf,4096",
+              "-o", path, "--", b.part("stacks"), "spin", "1500"]
+    p = subprocess.run(record, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=False)
+    if p.returncode:
+        raise Skip("perf record does not run here")
+    start = time.monotonic()
+    p = subprocess.run([perf, "script", "--no-inline", "-i", path], stdin=DEVNULL, stdout=PIPE,
+                       stderr=DEVNULL, check=False)
+    ms = (time.monotonic() - start) * 1e3
+    stacks = len(re.findall(rb"^\S.*cpu-clock", p.stdout, re.M))
+    if p.returncode or stacks < 500:
+        raise Skip(f"perf script: {stacks} stacks")
+    return ms * 10000 / stacks
+
+
+@row("stacks", "10,000 distinct stacks of some 37 frames, unwound, with names, lines and inlines")
+def stacks(b):
+    got = [b.say("bare", [b.part("stacks"), "10000"]) for _ in range(b.rounds(7))]
+    if any(g["distinct"] < 10000 or g["named"] < g["frames"] for g in got):
+        b.note("stacks: not all are distinct, or not all frames have a name")
+    lines = [Line("tracer", what, Spread([g[key] / 1e6 for g in got]), "ms", aimed)
+             for what, key, aimed in (("together", "ns", 1000), ("one by one", "single_ns", None),
+                                      ("all known", "known_ns", None))]
+    with tempfile.TemporaryDirectory() as d:
+        for _ in b.peers("perf script"):
+            try:
+                times = [perf_stacks(b, os.path.join(d, "perf.data")) for _ in range(b.few)]
+                lines.append(Line("perf script", "--no-inline, for as many", Spread(times), "ms"))
+            except Skip as e:
+                b.lost("perf script", e)
     return lines
 
 

@@ -8,9 +8,9 @@ from harness import Failure, check, equal
 
 NUM = (int, float)
 TIMES = {"total": NUM, "p50": NUM, "p99": NUM, "max": NUM}
-FRAME = {"ip": (int, str, None), "kernel": bool, "symbol": (str, None), "module": (str, None), "file": (str, None),
-         "line": (int, None), "offset": (int, None), "inlined": bool,
-         "module_offset": (str, None)}
+FRAME = {"ip": (int, str, None), "symbol": (str, None), "offset": (int, None), "inlined": bool,
+         "kernel": bool, "module": (str, None), "module_offset": (str, None),
+         "file": (str, None), "line": (int, None)}
 SHAPE = {
     "schema": str, "tracer": str, "duration_ns": int,
     "findings": [{"id": str, "text": str, "evidence": dict}],

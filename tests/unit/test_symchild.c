@@ -56,6 +56,60 @@ static void test_bad_stacks(void **state)
 	sym_free(s);
 }
 
+/* Many together are what each is alone, in whatever order and however bad some are. */
+static void test_prepared(void **state)
+{
+	struct sym *s = new_sym();
+	static struct sym_regs regs[300];
+	struct sym_sample e[300];
+	struct sym_frame f[64], g[64];
+	struct sym_stats st;
+	struct target t;
+	int good = 0;
+
+	(void)state;
+	sample(s, &t, "debug", "thread", 1);
+	sample(s, &t, "debug", "inline", 2);
+	for (int i = 0; i < 300; i++) {
+		regs[i] = t.regs;
+		regs[i].ax = (uint64_t)(i / 2);	/* each twice */
+		e[i] = (struct sym_sample){ .space = i < 290 ? 2 : 1, .max = i % 3 ? 64 : i,
+					    .regs = &regs[i], .stack = t.stack,
+					    .stack_bytes = i % 7 ? t.stack_bytes : 100 };
+		if (i % 11 == 0)
+			e[i].space = 77;	/* never seen */
+	}
+	sym_prepare(s, e, 0);
+	sym_prepare(s, e, 300);
+	sym_stats(s, &st);
+	assert_int_equal(st.stacks + st.failed, 0);
+	for (int i = 0; i < 300; i++) {
+		int n = sym_unwind(s, e[i].space, e[i].regs, e[i].stack, e[i].stack_bytes, f,
+				   e[i].max);
+
+		if (e[i].space == 77 || !e[i].max) {
+			assert_true(n < 0);
+			continue;
+		}
+		assert_true(n > 0);
+		good++;
+	}
+	sym_stats(s, &st);
+	assert_int_equal(st.stacks, good);
+	assert_int_equal(st.cached, good);
+	assert_int_equal(st.failed, 0);
+	/* As by asking for this one. */
+	regs[0].ax = 12345;
+	assert_int_equal(sym_unwind(s, 2, &regs[0], t.stack, t.stack_bytes, f, 64),
+			 sym_unwind(s, 2, &regs[1], t.stack, t.stack_bytes, g, 64));
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(f[i].ip, g[i].ip);
+		assert_ptr_equal(f[i].symbol, g[i].symbol);
+		assert_int_equal(f[i].inlined, g[i].inlined);
+	}
+	sym_free(s);
+}
+
 static void test_many_stacks(void **state)
 {
 	struct sym *s = new_sym();
@@ -486,6 +540,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bad_stacks),
+		cmocka_unit_test(test_prepared),
 		cmocka_unit_test(test_many_stacks),
 		cmocka_unit_test(test_child_dies),
 		cmocka_unit_test(test_child_is_unprivileged),

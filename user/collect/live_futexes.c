@@ -329,6 +329,7 @@ static int sort_and_name(struct futex_fill *f)
 		order[i] = i;
 	sort_locks = f->s->lock;
 	qsort(order, n, sizeof(*order), by_wait);
+	live_sites_prepare(f->l);
 	for (i = 0; i < n; i++) {
 		sorted[i] = f->s->lock[order[i]];
 		finish_lock(f->l, &sorted[i]);

@@ -33,15 +33,50 @@ static void name_lock(struct live *l, struct sum_lock *lock, const struct live_f
 	lock->symbol = copy(text);
 }
 
-static int unwind(struct live *l, const struct live_sample *s, struct sym_frame *out)
+static struct sym_regs sym_regs_of(const struct live_regs *r)
 {
-	const struct live_regs *r = &s->regs;
-	struct sym_regs regs = {
+	return (struct sym_regs){
 		.ax = r->ax, .dx = r->dx, .cx = r->cx, .bx = r->bx, .si = r->si, .di = r->di,
 		.bp = r->bp, .sp = r->sp, .r8 = r->r8, .r9 = r->r9, .r10 = r->r10,
 		.r11 = r->r11, .r12 = r->r12, .r13 = r->r13, .r14 = r->r14, .r15 = r->r15,
 		.ip = r->ip,
 	};
+}
+
+static int by_space(const void *a, const void *b)
+{
+	const struct sym_sample *x = a, *y = b;
+
+	return x->space < y->space ? -1 : x->space > y->space;
+}
+
+void live_sites_prepare(struct live *l)
+{
+	struct sym_sample *sample = calloc(l->nsample + 1, sizeof(*sample));
+	struct sym_regs *regs = calloc(l->nsample + 1, sizeof(*regs));
+	size_t i;
+
+	for (i = 0; sample && regs && i < l->nsample; i++) {
+		const struct live_sample *s = &l->sample[i];
+
+		regs[i] = sym_regs_of(&s->regs);
+		sample[i] = (struct sym_sample){
+			.space = s->space, .max = SITE_FRAMES, .regs = &regs[i],
+			.stack = s->stack, .stack_bytes = s->bytes,
+		};
+	}
+	/* Without memory for it they are unwound one by one. */
+	if (sample && regs && l->nsample) {
+		qsort(sample, l->nsample, sizeof(*sample), by_space);
+		sym_prepare(l->sym, sample, l->nsample);
+	}
+	free(sample);
+	free(regs);
+}
+
+static int unwind(struct live *l, const struct live_sample *s, struct sym_frame *out)
+{
+	struct sym_regs regs = sym_regs_of(&s->regs);
 
 	return sym_unwind(l->sym, s->space, &regs, s->stack, s->bytes, out, SITE_FRAMES);
 }

@@ -154,7 +154,8 @@ int live_fill_sched(struct live *l, struct summary *s);
 /* The kernel's part of a stack into a sample; @n is what came, and not believed. */
 void live_sample_kernel(struct live_sample *s, const uint64_t *ip, uint32_t n);
 
-/* live_sites.c: sampled stacks and lock names into the summary's locks */
+/* live_sites.c: all kept stacks at once; then they and lock names into the summary's locks */
+void live_sites_prepare(struct live *l);
 void live_fill_sites(struct live *l, struct sum_lock *lock, const struct live_futex_key *keys,
 		     size_t nkeys);
 /* One sample into its site; then each site's share of the lock's waits, most samples first. */

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * DESIGN. The child is asked twice for a new stack: once to unwind it into
- * addresses, once to name, in one batch, those addresses that no earlier stack
- * had. Whole stacks are known by a hash of 128 bits over registers and bytes;
- * names are symlook.c's.
- */
 #include "sym/sym.h"
 
 #include <errno.h>
@@ -18,11 +12,6 @@
 #include "sym/symfetch.h"
 
 #define NOBODY 65534
-#define STACKS_KEPT ((size_t)1 << 16)
-
-struct stack_key {
-	uint64_t h[2];
-};
 
 struct sym *sym_new(const struct sym_opts *opts, struct err *err)
 {
@@ -48,7 +37,7 @@ struct sym *sym_new(const struct sym_opts *opts, struct err *err)
 	s->spaces = map_new(sizeof(uint32_t), sizeof(struct symspace));
 	s->file_ids = map_new(2 * sizeof(uint64_t), sizeof(uint32_t));
 	s->names = symlook_new();
-	s->stacks = map_new(sizeof(struct stack_key), sizeof(struct symstack));
+	s->stacks = symstack_new();
 	s->out.max = SYMP_BYTES_MAX + sizeof(struct symp_head);
 	if (s->libexec_dir && s->strings && s->spaces && s->file_ids && s->names && s->stacks)
 		return s;
@@ -56,18 +45,6 @@ fail:
 	err_sys(err, ENOMEM, "cannot make a symbol table");
 	sym_free(s);
 	return NULL;
-}
-
-void sym_forget_stacks(struct sym *s)
-{
-	size_t it = 0;
-	const void *key;
-	void *value;
-
-	while (s->stacks && map_next(s->stacks, &it, &key, &value))
-		free(((struct symstack *)value)->ip);
-	if (s->stacks)
-		map_clear(s->stacks);
 }
 
 void sym_free(struct sym *s)
@@ -81,7 +58,7 @@ void sym_free(struct sym *s)
 	symchild_stop(&s->child);
 	while (s->spaces && map_next(s->spaces, &it, &key, &value))
 		free(((struct symspace *)value)->map);
-	sym_forget_stacks(s);
+	symstack_forget(s);
 	for (uint32_t id = 1; id <= s->nfile; id++)
 		symfile_close(&s->file[id - 1]);
 	free(s->file);
@@ -111,116 +88,6 @@ int sym_trouble(const struct sym *s, struct err *why)
 void sym_stats(const struct sym *s, struct sym_stats *out)
 {
 	*out = s->stats;
-}
-
-static uint64_t mix(uint64_t h, uint64_t w)
-{
-	__uint128_t p = (__uint128_t)(h ^ w) * 0x9e3779b97f4a7c15u;
-
-	return (uint64_t)p ^ (uint64_t)(p >> 64);
-}
-
-static struct stack_key stack_hash(const struct symspace *sp, const struct sym_regs *regs,
-				   const void *stack, size_t bytes, int max)
-{
-	struct stack_key k = { { mix(sp->space, sp->gen), mix(bytes, (uint64_t)max) } };
-	uint64_t w[SYM_REGS], tail = 0;
-	size_t i;
-
-	memcpy(w, regs, sizeof(w));
-	for (i = 0; i < SYM_REGS; i++) {
-		k.h[0] = mix(k.h[0] + 1, w[i]);
-		k.h[1] = mix(k.h[1] + 3, ~w[i]);
-	}
-	for (i = 0; i + 8 <= bytes; i += 8) {
-		memcpy(w, (const char *)stack + i, 8);
-		k.h[0] = mix(k.h[0] + 1, w[0]);
-		k.h[1] = mix(k.h[1] + 3, ~w[0]);
-	}
-	if (i < bytes)	/* without a copied stack there is nothing to add */
-		memcpy(&tail, (const char *)stack + i, bytes - i);
-	k.h[0] = mix(k.h[0], tail);
-	k.h[1] = mix(k.h[1], ~tail);
-	return k;
-}
-
-/* Unwinds in the child: the addresses, malloc'd. */
-static int ask_stack(struct sym *s, struct symspace *sp, const struct sym_regs *regs,
-		     const void *stack, size_t bytes, int max, struct symstack *out)
-{
-	struct symp_unwind u = { .space = sp->space, .max = (uint32_t)max, .regs = *regs,
-				 .stack_bytes = (uint32_t)bytes };
-	struct sym_request r = {
-		.type = SYMP_UNWIND, .answer = SYMP_STACK,
-		.part = { &u, stack }, .bytes = { sizeof(u), bytes },
-	};
-	struct symp_list l;
-	struct symp_msg m;
-	int rc = sym_ask(s, sp, &r, &m);
-
-	if (rc)
-		return rc;
-	if (symp_stack(&m, &l) || !l.n || l.n > u.max) {
-		sym_bad_answer(s, sp);
-		return -EIO;
-	}
-	out->ip = malloc(l.n * sizeof(*out->ip));
-	if (!out->ip)
-		return -ENOMEM;
-	out->n = l.n;
-	memcpy(out->ip, l.item, l.n * sizeof(*out->ip));
-	return 0;
-}
-
-static int find_stack(struct sym *s, struct symspace *sp, const struct sym_regs *regs,
-		      const void *stack, size_t bytes, int max, struct symstack *out)
-{
-	struct stack_key key = stack_hash(sp, regs, stack, bytes, max);
-	struct symstack *e = map_get(s->stacks, &key), fresh;
-	int rc;
-
-	if (e) {
-		s->stats.cached++;
-		*out = *e;
-		return 0;
-	}
-	rc = ask_stack(s, sp, regs, stack, bytes, max, &fresh);
-	if (rc)
-		return rc;
-	if (map_count(s->stacks) >= STACKS_KEPT)
-		sym_forget_stacks(s);
-	e = map_put(s->stacks, &key);
-	if (!e) {
-		free(fresh.ip);
-		return -ENOMEM;
-	}
-	*out = *e = fresh;
-	return 0;
-}
-
-int sym_unwind(struct sym *s, uint32_t space, const struct sym_regs *regs, const void *stack,
-	       size_t stack_bytes, struct sym_frame *out, int max)
-{
-	struct symspace *sp = map_get(s->spaces, &space);
-	struct symstack st;
-	int rc;
-
-	if (!sp || max < 1)
-		return sp ? -EINVAL : -ENOENT;
-	if (max > SYM_FRAMES)
-		max = SYM_FRAMES;
-	if (stack_bytes > SYM_STACK_BYTES)
-		stack_bytes = SYM_STACK_BYTES;
-	rc = find_stack(s, sp, regs, stack, stack_bytes, max, &st);
-	if (rc) {
-		s->stats.failed++;
-		return rc;
-	}
-	/* Addresses without names are better than nothing. */
-	if (symlook_ask(s, sp, &st))
-		s->stats.failed++;
-	s->stats.stacks++;
-	return symlook_frames(s, sp, &st, out, max);
 }
 
 int sym_name_format(const struct sym_name *n, char *buf, size_t bytes)

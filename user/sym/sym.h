@@ -142,6 +142,22 @@ int sym_unwind(struct sym *s, uint32_t space, const struct sym_regs *regs,
 	       const void *stack, size_t stack_bytes, struct sym_frame *out, int max);
 #define SYM_TIMEOUT_MS 10000
 
+/* A stack, as sym_unwind takes it. */
+struct sym_sample {
+	uint32_t space;
+	int max;		/* frames */
+	const struct sym_regs *regs;
+	const void *stack;
+	size_t stack_bytes;
+};
+
+/*
+ * Unwinds and names e[0..n) together, those of one space best next to each other: a
+ * sym_unwind of each after that, with the same arguments, answers at once. Takes half
+ * the time of as many first calls of that, or less. What fails, fails there.
+ */
+void sym_prepare(struct sym *s, const struct sym_sample *e, size_t n);
+
 /*
  * The function at @addr, or the global or static object that holds @addr
  * (.data, .bss and the like; neither thread-local, heap nor stack). Returns 0,

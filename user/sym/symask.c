@@ -3,9 +3,10 @@
  * DESIGN. Everything that the child was told can be told again, so it may die:
  * it is started anew at the next request, RESTARTS_MAX times within a while and
  * once for a space that killed it. Waiting for it is bounded, too. Files and
- * mappings are sent when a request needs them, before it, and are not answered;
- * so there is never more than one answer on its way, and neither side can wait
- * for the other to read.
+ * mappings are sent when a request needs them, before it, and are not answered.
+ * Stacks are asked for in bunches, so that not each is waited for. A bunch is so
+ * small that all its answers fit into the socket: the child can always go on, and
+ * so neither side can wait for the other to read.
  */
 #include "sym/symclient.h"
 
@@ -132,21 +133,31 @@ static int send_space(struct sym *s, struct symspace *sp)
 	return rc;
 }
 
-static int talk(struct sym *s, struct symspace *sp, const struct sym_request *r,
-		struct symp_msg *answer)
+/* Adds a request to what is to be sent. */
+static int add_request(struct sym *s, const struct sym_request *r)
 {
-	int rc = send_space(s, sp);
+	size_t at;
+	int rc = symp_begin_more(&s->out, r->type, ++s->seq, &at);
 
-	if (!rc)
-		rc = symp_begin(&s->out, r->type, ++s->seq);
 	for (int i = 0; i < 2 && !rc; i++)
 		rc = buf_add(&s->out, r->part[i], r->bytes[i]);
-	if (!rc)
-		rc = symp_end(&s->out);
-	if (!rc)
-		rc = symchild_send(&s->child, &s->out, -1, SYM_TIMEOUT_MS);
-	if (!rc)
-		rc = symchild_recv(&s->child, r->answer, s->seq, SYM_TIMEOUT_MS, answer);
+	return rc ? rc : symp_end_more(&s->out, at);
+}
+
+/* The next of the @n answers to what was sent goes to @fn. */
+static int take_answers(struct sym *s, const struct sym_request *r, size_t n,
+			int (*fn)(void *ctx, size_t i, const struct symp_msg *m), void *ctx)
+{
+	uint32_t first = s->seq - (uint32_t)n + 1;
+	struct symp_msg m;
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		rc = symchild_recv(&s->child, r[i].answer, first + (uint32_t)i, SYM_TIMEOUT_MS,
+				   &m);
+		if (!rc)
+			rc = fn(ctx, i, &m);
+	}
 	return rc;
 }
 
@@ -167,20 +178,44 @@ static bool out_of_patience(struct sym *s, const struct symspace *sp)
 	return s->waited_ns >= ms * 1000000 || sp->waited_ns >= ms * 500000;
 }
 
-int sym_ask(struct sym *s, struct symspace *sp, const struct sym_request *r,
-	    struct symp_msg *answer)
+int sym_ask_all(struct sym *s, struct symspace *sp, const struct sym_request *r, size_t n,
+		int (*fn)(void *ctx, size_t i, const struct symp_msg *m), void *ctx)
 {
 	uint64_t begin_ns = clock_mono_ns(), ns;
 	int rc;
 
 	if (sp->deaths >= SPACE_DEATHS_MAX || out_of_patience(s, sp) || need_child(s))
 		return -EIO;
-	rc = talk(s, sp, r, answer);
+	rc = send_space(s, sp);
+	buf_reset(&s->out);
+	s->out.failed = false;
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = add_request(s, &r[i]);
+	if (!rc)
+		rc = symchild_send(&s->child, &s->out, -1, SYM_TIMEOUT_MS);
+	if (!rc)
+		rc = take_answers(s, r, n, fn, ctx);
 	ns = clock_mono_ns() - begin_ns;
 	s->waited_ns += ns;
 	sp->waited_ns += ns;
+	/* Answers that nobody took are in the way of all later ones. */
+	if (rc == -ENOMEM && n > 1)
+		child_failed(s);
 	if (!rc || rc == -ENOMEM)
 		return rc;
 	sym_bad_answer(s, sp);
 	return -EIO;
+}
+
+static int keep_answer(void *ctx, size_t i, const struct symp_msg *m)
+{
+	(void)i;
+	*(struct symp_msg *)ctx = *m;
+	return 0;
+}
+
+int sym_ask(struct sym *s, struct symspace *sp, const struct sym_request *r,
+	    struct symp_msg *answer)
+{
+	return sym_ask_all(s, sp, r, 1, keep_answer, answer);
 }

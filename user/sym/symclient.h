@@ -82,8 +82,9 @@ struct symstack {
 	uint32_t n;
 };
 
-/* sym.c: drops all known stacks */
-void sym_forget_stacks(struct sym *s);
+/* symstack.c: the cache of them */
+struct map *symstack_new(void);
+void symstack_forget(struct sym *s);
 
 /* symlook.c: names of addresses, and the cache of them */
 struct map *symlook_new(void);
@@ -91,6 +92,11 @@ void symlook_free(struct sym *s);
 void symlook_forget(struct sym *s);
 /* Asks for the names of @st that are not known. 0; -EIO, -ENOMEM. */
 int symlook_ask(struct sym *s, struct symspace *sp, const struct symstack *st);
+/* The same for many: add each, then end; @rc is handed on. */
+struct symlook_many;
+struct symlook_many *symlook_many_new(struct sym *s, struct symspace *sp);
+int symlook_many_add(struct symlook_many *m, const struct symstack *st);
+int symlook_many_end(struct symlook_many *m, int rc);
 /* Writes its frames, those inlined too; their number, @max at most. */
 int symlook_frames(const struct sym *s, const struct symspace *sp, const struct symstack *st,
 		   struct sym_frame *out, int max);
@@ -119,6 +125,15 @@ struct sym_request {
  */
 int sym_ask(struct sym *s, struct symspace *sp, const struct sym_request *r,
 	    struct symp_msg *answer);
+/*
+ * Asks for all of r[0..n) before the first answer is waited for: SYM_BUNCH_BYTES and
+ * SYM_BUNCH of them at most. @fn takes each answer, in order; -EBADMSG from it means
+ * that it made no sense, -ENOMEM is passed on. Returns as sym_ask.
+ */
+int sym_ask_all(struct sym *s, struct symspace *sp, const struct sym_request *r, size_t n,
+		int (*fn)(void *ctx, size_t i, const struct symp_msg *m), void *ctx);
+#define SYM_BUNCH 16
+#define SYM_BUNCH_BYTES 65536
 /* Sends @type, DEBUG or FORGET, to the child that runs; it is ended when it takes none. */
 int sym_tell(struct sym *s, enum symp_type type, uint32_t a, uint32_t b, int fd);
 /* The answer made no sense: ends the child that gave it. */

@@ -27,7 +27,7 @@
  * Returns 0, or -errno when it would still be privileged.
  */
 int symd_box(uid_t uid, gid_t gid);
-/* Lets the next request use so much CPU time; past it the process is killed. */
+/* Lets the next requests use so much CPU time; past it the process is killed. */
 void symd_box_request(void);
 
 /* --- symdserve.c ----------------------------------------------------------- */

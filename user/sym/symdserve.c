@@ -10,6 +10,7 @@
 
 #define FDS_WAITING 64
 #define RECEIVE_BYTES 65536
+#define SEND_BYTES 32768
 /* With so many bytes of an answer written, the rest of it has no inlined frames. */
 #define INLINED_ROOM (2u << 20)
 
@@ -17,23 +18,26 @@ struct serve {
 	int sock;
 	bool lines;
 	struct symd_spaces *spaces;
-	struct buf in, out;
+	struct buf in;
+	struct buf out;		/* answers, sent when no more requests have come */
+	size_t answer_at;	/* in .out, of the one that is being written */
 	int fd[FDS_WAITING];	/* received, in order, for FILE messages to come */
 	unsigned int nfd;
 };
 
-static int send_all(int sock, const struct buf *b)
+static int send_answers(struct serve *s)
 {
 	size_t done = 0;
 
-	while (done < b->len) {
-		ssize_t n = send(sock, b->data + done, b->len - done, MSG_NOSIGNAL);
+	while (done < s->out.len) {
+		ssize_t n = send(s->sock, s->out.data + done, s->out.len - done, MSG_NOSIGNAL);
 
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno != EINTR)
 			return -errno;
 	}
+	buf_reset(&s->out);
 	return 0;
 }
 
@@ -95,15 +99,16 @@ static int on_unwind(struct serve *s, const struct symp_msg *m)
 	struct symp_unwind u;
 	const void *stack;
 	uint32_t head[2] = { 0 };
+	size_t at;
 
 	if (symp_unwind_request(m, &u, &stack))
 		return -EBADMSG;
 	head[0] = symd_unwind(s->spaces, &u, stack, ip);
-	if (symp_begin(&s->out, SYMP_STACK, m->head.seq) ||
+	if (symp_begin_more(&s->out, SYMP_STACK, m->head.seq, &at) ||
 	    buf_add(&s->out, head, sizeof(head)) ||
-	    buf_add(&s->out, ip, head[0] * sizeof(ip[0])) || symp_end(&s->out))
+	    buf_add(&s->out, ip, head[0] * sizeof(ip[0])) || symp_end_more(&s->out, at))
 		return -ENOMEM;
-	return send_all(s->sock, &s->out);
+	return 0;
 }
 
 /*
@@ -116,7 +121,7 @@ static int add_inlined(struct serve *s, const struct symd_place *at, struct symp
 	struct symd_inline in[SYMP_INLINED_MAX];
 	uint32_t count;
 
-	if (at->file->perf || s->out.len > INLINED_ROOM)
+	if (at->file->perf || s->out.len - s->answer_at > INLINED_ROOM)
 		return 0;
 	count = symd_inline(at->file, at->vaddr, in, SYMP_INLINED_MAX);
 	for (uint32_t i = 0; i < count; i++) {
@@ -200,7 +205,7 @@ static int on_name(struct serve *s, const struct symp_msg *m)
 	if (symp_name_request(m, &l))
 		return -EBADMSG;
 	head[0] = l.n;
-	if (symp_begin(&s->out, SYMP_NAMES, m->head.seq) ||
+	if (symp_begin_more(&s->out, SYMP_NAMES, m->head.seq, &s->answer_at) ||
 	    buf_add(&s->out, head, sizeof(head)))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < l.n; i++) {
@@ -212,10 +217,8 @@ static int on_name(struct serve *s, const struct symp_msg *m)
 	}
 	if (add_lacks(s, file, nfile, &head[1]))
 		return -ENOMEM;
-	memcpy(s->out.data + sizeof(struct symp_head), head, sizeof(head));
-	if (symp_end(&s->out))
-		return -ENOMEM;
-	return send_all(s->sock, &s->out);
+	memcpy(s->out.data + s->answer_at + sizeof(struct symp_head), head, sizeof(head));
+	return symp_end_more(&s->out, s->answer_at);
 }
 
 static int dispatch(struct serve *s, const struct symp_msg *m)
@@ -231,7 +234,6 @@ static int dispatch(struct serve *s, const struct symp_msg *m)
 
 	if (m->head.type >= sizeof(on) / sizeof(on[0]) || !on[m->head.type])
 		return -EBADMSG;
-	symd_box_request();
 	symd_inline_request();
 	return on[m->head.type](s, m);
 }
@@ -287,17 +289,21 @@ static int handle_received(struct serve *s)
 	size_t at = 0;
 	struct symp_msg m;
 	long used;
+	int rc;
 
+	symd_box_request();
 	while (at < s->in.len && (used = symp_frame(s->in.data + at, s->in.len - at, &m))) {
-		int rc = used < 0 ? (int)used : dispatch(s, &m);
-
+		rc = used < 0 ? (int)used : dispatch(s, &m);
 		if (rc)
 			return rc;
 		at += (size_t)used;
+		/* So that there is never so much unsent that it could not be taken. */
+		if (s->out.len > SEND_BYTES && (rc = send_answers(s)))
+			return rc;
 	}
 	memmove(s->in.data, s->in.data + at, s->in.len - at);
 	s->in.len -= at;
-	return 0;
+	return send_answers(s);
 }
 
 int symd_serve(int sock, bool lines)

@@ -88,7 +88,7 @@ void sym_forget(struct sym *s, uint32_t space)
 		return;
 	s->forgotten = 0;
 	symlook_forget(s);
-	sym_forget_stacks(s);
+	symstack_forget(s);
 	sweep_strings(s);
 	sweep_files(s);
 }

@@ -184,28 +184,100 @@ static int ask(struct sym *s, struct symspace *sp, const struct symp_addr *a, ui
 	return rc || !found ? rc : ask_once(s, sp, a, n, &found);
 }
 
+struct symlook_many {
+	struct sym *s;
+	struct symspace *sp;
+	struct symp_addr want[SYMP_NAMES_MAX];
+	uint32_t n;
+	struct map *wanted;	/* struct symp_addr, those of .want; NULL: few, .want is searched */
+};
+
+static bool is_wanted(const struct symlook_many *m, const struct symp_addr *a)
+{
+	if (m->wanted)
+		return map_get(m->wanted, a);
+	for (uint32_t i = 0; i < m->n; i++) {
+		if (m->want[i].addr == a->addr && m->want[i].kind == a->kind)
+			return true;
+	}
+	return false;
+}
+
+static int ask_wanted(struct symlook_many *m)
+{
+	int rc;
+
+	if (!m->n)
+		return 0;
+	/* So that asking for the last does not drop the first from the cache. */
+	if (map_count(m->s->names) + m->n >= NAMES_KEPT)
+		symlook_forget(m->s);
+	rc = ask(m->s, m->sp, m->want, m->n);
+	m->n = 0;
+	if (m->wanted)
+		map_clear(m->wanted);
+	return rc;
+}
+
+int symlook_many_add(struct symlook_many *m, const struct symstack *st)
+{
+	for (uint32_t i = 0; i < st->n; i++) {
+		struct symp_addr a = { .addr = st->ip[i].ip, .kind = st->ip[i].kind };
+
+		if (!symsnap_find(m->sp, a.addr))
+			m->sp->missed = true;
+		if (known(m->s, m->sp, a.addr, a.kind) || is_wanted(m, &a))
+			continue;
+		if (m->n == SYMP_NAMES_MAX) {
+			int rc = ask_wanted(m);
+
+			if (rc)
+				return rc;
+		}
+		if (m->wanted && !map_put(m->wanted, &a))
+			return -ENOMEM;
+		m->want[m->n++] = a;
+	}
+	return 0;
+}
+
+struct symlook_many *symlook_many_new(struct sym *s, struct symspace *sp)
+{
+	struct symlook_many *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->s = s;
+	m->sp = sp;
+	m->wanted = map_new(sizeof(struct symp_addr), 1);
+	if (!m->wanted) {
+		free(m);
+		return NULL;
+	}
+	return m;
+}
+
+int symlook_many_end(struct symlook_many *m, int rc)
+{
+	if (!m)
+		return rc;
+	if (!rc)
+		rc = ask_wanted(m);
+	map_free(m->wanted);
+	free(m);
+	return rc;
+}
+
 int symlook_ask(struct sym *s, struct symspace *sp, const struct symstack *st)
 {
-	struct symp_addr want[SYM_FRAMES];
-	uint32_t n = 0;
+	struct symlook_many few = { .s = s, .sp = sp, .wanted = NULL };
+	int rc;
 
 	/* So that asking for the last does not drop the first from the cache. */
 	if (map_count(s->names) + st->n >= NAMES_KEPT)
 		symlook_forget(s);
-	for (uint32_t i = 0; i < st->n; i++) {
-		uint32_t j = 0;
-
-		if (!symsnap_find(sp, st->ip[i].ip))
-			sp->missed = true;
-		if (known(s, sp, st->ip[i].ip, st->ip[i].kind))
-			continue;
-		while (j < n && (want[j].addr != st->ip[i].ip || want[j].kind != st->ip[i].kind))
-			j++;
-		if (j == n)
-			want[n++] = (struct symp_addr){ .addr = st->ip[i].ip,
-							.kind = st->ip[i].kind };
-	}
-	return n ? ask(s, sp, want, n) : 0;
+	rc = symlook_many_add(&few, st);
+	return rc ? rc : ask_wanted(&few);
 }
 
 int symlook_frames(const struct sym *s, const struct symspace *sp, const struct symstack *st,

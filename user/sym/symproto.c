@@ -21,23 +21,36 @@ long symp_frame(const void *data, size_t bytes, struct symp_msg *out)
 	return (long)(sizeof(h) + h.bytes);
 }
 
-int symp_begin(struct buf *b, enum symp_type type, uint32_t seq)
+int symp_begin_more(struct buf *b, enum symp_type type, uint32_t seq, size_t *at)
 {
 	struct symp_head h = { .type = (uint16_t)type, .seq = seq };
 
+	*at = b->len;
+	return buf_add(b, &h, sizeof(h));
+}
+
+int symp_end_more(struct buf *b, size_t at)
+{
+	uint32_t bytes = (uint32_t)(b->len - at - sizeof(struct symp_head));
+
+	if (b->failed || bytes > SYMP_BYTES_MAX)
+		return -ENOMEM;
+	memcpy(b->data + at + offsetof(struct symp_head, bytes), &bytes, sizeof(bytes));
+	return 0;
+}
+
+int symp_begin(struct buf *b, enum symp_type type, uint32_t seq)
+{
+	size_t at;
+
 	buf_reset(b);
 	b->failed = false;
-	return buf_add(b, &h, sizeof(h));
+	return symp_begin_more(b, type, seq, &at);
 }
 
 int symp_end(struct buf *b)
 {
-	uint32_t bytes = (uint32_t)(b->len - sizeof(struct symp_head));
-
-	if (b->failed || bytes > SYMP_BYTES_MAX)
-		return -ENOMEM;
-	memcpy(b->data + offsetof(struct symp_head, bytes), &bytes, sizeof(bytes));
-	return 0;
+	return symp_end_more(b, 0);
 }
 
 static int file_body(const struct symp_msg *m, unsigned int type, uint32_t *file)

@@ -125,9 +125,12 @@ struct symp_msg {
  */
 long symp_frame(const void *data, size_t bytes, struct symp_msg *out);
 
-/* Starts a message in @b and completes it; return 0 or -ENOMEM. */
+/* Starts a message in @b, which it is alone in, and completes it; return 0 or -ENOMEM. */
 int symp_begin(struct buf *b, enum symp_type type, uint32_t seq);
 int symp_end(struct buf *b);
+/* The same behind what is in @b, from @at on; *@at comes from symp_begin_more. */
+int symp_begin_more(struct buf *b, enum symp_type type, uint32_t seq, size_t *at);
+int symp_end_more(struct buf *b, size_t at);
 
 /*
  * Decoders. Each returns 0, or -EBADMSG when the body is not exactly what the

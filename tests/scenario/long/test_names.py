@@ -11,8 +11,9 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib"))
 from contract import check_summary
-from harness import (TRACER, check, clean_env, contains, equal, lock_at, main, need, run, scratch,
-                     test, trace, workload)
+from harness import (DEVNULL, PIPE, TRACER, Attach, Skip, check, clean_env, contains, descendants,
+                     equal, kill, lock_at, main, need, run, scratch, start, test, trace, wait_for,
+                     workload)
 
 SHORT = ["3", "211", "100000"]
 
@@ -125,6 +126,253 @@ def debuginfod_is_asked_only_where_it_can_be():
         r = run(line, env=env)
         equal(r.rc, 125, f"exit code without {gone}")
         contains(r.err, f"tracer: cannot ask debuginfod: {words}", "stderr")
+
+
+# ---- real programs, as gdb sees them ---------------------------------------
+
+def gdb_names(pid, addrs):
+    """{address: (symbol, offset), or None where gdb knows no symbol}."""
+    argv = ["gdb", "-p", str(pid), "-batch", "-nx", "-iex", "set debuginfod enabled off"]
+    for a in addrs:
+        argv += ["-ex", f"echo \\n@{a}|", "-ex", f"info symbol {a}"]
+    text = run(argv, timeout=150).out
+    found = {}
+    for m in re.finditer(r"^@(\w+)\|(?:(No symbol)|(.*?)(?: \+ (\d+))? in section )", text, re.M):
+        found[m[1]] = None if m[2] else (m[3], int(m[4] or 0))
+    check(set(found) >= set(addrs), f"gdb did not answer: {text[-500:]}")
+    return found
+
+
+def place_in_file(pid, addr, path):
+    """Where addr is in its file, by the mappings and the file's program headers."""
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
+        starts = [int(line.split("-")[0], 16) for line in f if line.rstrip().endswith(path)]
+    heads = run(["readelf", "-lW", path]).ok().out
+    first = min(int(m[1], 16) for m in re.finditer(r"LOAD +0x\w+ 0x(\w+)", heads))
+    return addr - (min(starts) - (first & ~4095))
+
+
+def agrees_with_gdb(pid, s):
+    """The locks that were waited for most, and where. Returns their names."""
+    check_summary(s, run=False)
+    locks = [l for l in s["locks"] if l["waits"]][:6]
+    check(locks, "nothing waited for a lock")
+    frames = [f for l in locks for f in l["site"] if not f["inlined"] and f["symbol"]][:60]
+    theirs = gdb_names(pid, {l["addr"] for l in locks} | {f["ip"] for f in frames})
+    for l in locks:
+        name = theirs[l["addr"]] and (f"{theirs[l['addr']][0]}" + (
+            f"+0x{theirs[l['addr']][1]:x}" if theirs[l["addr"]][1] else ""))
+        equal(l["symbol"], name, f"the lock at {l['addr']}")
+        if l["module"]:
+            equal(int(l["module_offset"], 16), place_in_file(pid, int(l["addr"], 16), l["module"]),
+                  f"place of {l['addr']} in {l['module']}")
+    # A function has several names, but begins in one place.
+    known = [f for f in frames if theirs[f["ip"]]]
+    wrong = [(f["symbol"], f["offset"], theirs[f["ip"]]) for f in known
+             if f["offset"] != theirs[f["ip"]][1] and f["symbol"] != theirs[f["ip"]][0]]
+    equal(wrong, [], "frames that begin elsewhere for gdb")
+    check(len(known) >= 4, f"frames that both name: {known}")
+    return [l["symbol"] for l in locks], [l["module"] for l in locks]
+
+
+def attached(pid, *opts):
+    return Attach("--collect", "futex", "-d", "700ms", *opts, str(pid)).end().json
+
+
+@test(timeout=240)
+def python_as_gdb_sees_it():
+    need("gdb", "readelf")
+    code = ("import threading\n"
+            "def spin():\n"
+            "    n = 0\n"
+            "    while True: n += 1\n"
+            "for _ in range(3): threading.Thread(target=spin).start()\n")
+    p = start(["/usr/bin/python3", "-c", code])
+    wait_for("its threads", lambda: len(os.listdir(f"/proc/{p.pid}/task")) == 4)
+    names, _ = agrees_with_gdb(p.pid, attached(p.pid))
+    # The interpreter's lock, which is all that these threads wait for.
+    check(any((n or "").startswith("_PyRuntime") for n in names), f"names {names}")
+
+
+@test(timeout=240)
+def redis_as_gdb_sees_it():
+    """A stripped program: gdb has no name for its static locks, and neither do we."""
+    need("gdb", "readelf", "redis-server", "redis-benchmark")
+    with scratch() as d:
+        p = start(["redis-server", "--port", "16380", "--bind", "127.0.0.1", "--save", "", "--dir",
+                   d, "--io-threads", "3", "--io-threads-do-reads", "yes"], stdout=DEVNULL)
+        wait_for("redis", lambda: run(["redis-cli", "-p", "16380", "ping"]).rc == 0)
+        load = start(["redis-benchmark", "-p", "16380", "-n", "5000000", "-c", "40", "-q"],
+                     stdout=DEVNULL)
+        s = attached(p.pid)
+        kill(load)
+        _, modules = agrees_with_gdb(p.pid, s)
+        check(any("redis" in (m or "") for m in modules), f"no lock is in redis itself: {modules}")
+
+
+@test(timeout=240)
+def xz_as_gdb_sees_it():
+    need("gdb", "readelf", "xz")
+    p = start(["sh", "-c", "while :; do cat /usr/bin/*; done 2>/dev/null | "
+               "xz -T2 -3 --block-size=1MiB"], stdout=DEVNULL)
+    xz = wait_for("xz", lambda: next((t for t in descendants(p.pid)
+                                      if os.path.basename(os.readlink(f"/proc/{t}/exe")) == "xz"
+                                      and len(os.listdir(f"/proc/{t}/task")) > 2), None))
+    agrees_with_gdb(xz, attached(xz))
+
+
+# ---- languages --------------------------------------------------------------
+
+JIT = """
+const { Worker, isMainThread, workerData } = require("worker_threads");
+function waits_for_worker(a, n) {
+  let s = 0;
+  for (let i = 0; i < n; i++) { Atomics.wait(a, 0, 0, 5); Atomics.store(a, 0, 0); s += i; }
+  return s;
+}
+if (isMainThread) {
+  const shared = new Int32Array(new SharedArrayBuffer(8));
+  new Worker(__filename, { workerData: shared });
+  console.log("map", process.pid);
+  for (;;) waits_for_worker(shared, 50);
+} else {
+  for (;;) {
+    Atomics.store(workerData, 0, 1);
+    Atomics.notify(workerData, 0);
+    Atomics.wait(workerData, 1, 0, 1);
+  }
+}
+"""
+
+
+@test(timeout=120)
+def code_of_a_jit():
+    """Named by the map that node writes, here and in a mount namespace with its own /tmp."""
+    need("node", "unshare")
+    with scratch() as d:
+        with open(f"{d}/jit.js", "w", encoding="ascii") as f:
+            f.write(JIT)
+        node = f"exec node --perf-basic-prof --interpreted-frames-native-stack {d}/jit.js"
+        for argv in (["sh", "-c", f"cd {d}; {node}"],
+                     ["unshare", "-m", "sh", "-c", f"cp {d}/jit.js /; mount -t tmpfs none /tmp; "
+                      f"cp /jit.js /tmp; rm /jit.js; {node.replace(d, '/tmp')}"]):
+            p = start(argv, stdout=PIPE)
+            check(b"map" in p.stdout.readline(), "node does not run")
+            s = attached(p.pid)
+            check_summary(s, run=False)
+            frames = [f for l in s["locks"] for site in l["sites"] for f in site["frames"]
+                      if "waits_for_worker" in (f["symbol"] or "")]
+            check(frames, f"{argv[0]}: no frame of waits_for_worker")
+            equal({f["module"] for f in frames}, {f"/tmp/perf-{p.pid}.map"}, f"{argv[0]}: module")
+            with open(f"/proc/{p.pid}/root/tmp/perf-{p.pid}.map", encoding="utf-8") as f:
+                written = {line.rstrip("\n").split(" ", 2)[2] for line in f}
+            check({f["symbol"] for f in frames} <= written, f"not as written: {frames[0]}")
+            kill(p)
+
+
+RUST = """
+use std::sync::Mutex;
+mod store {
+    pub struct Shelf<T> { pub last: T }
+    impl<T: Copy> Shelf<T> {
+        #[inline(never)]
+        pub fn put(&mut self, x: T, us: u64) {
+            self.last = x;
+            std::thread::sleep(std::time::Duration::from_micros(us));
+        }
+    }
+}
+static SHELF: Mutex<store::Shelf<u64>> = Mutex::new(store::Shelf { last: 0 });
+#[inline(never)]
+fn fill(n: u64) {
+    for i in 0..n { SHELF.lock().unwrap().put(i, 100); }
+}
+fn main() {
+    let all: Vec<_> = (0..3).map(|_| std::thread::spawn(|| fill(300))).collect();
+    for t in all { t.join().unwrap(); }
+}
+"""
+
+
+@test(timeout=180)
+def a_rust_program():
+    rustc = shutil.which("rustc")
+    if not rustc:
+        raise Skip("rustc is not installed")
+    with scratch() as d:
+        with open(f"{d}/shelves.rs", "w", encoding="ascii") as f:
+            f.write(RUST)
+        for scheme in "legacy", "v0":
+            made = run([rustc, "-O", "-g", f"-Csymbol-mangling-version={scheme}",
+                        *(["-Zunstable-options"] if scheme == "legacy" else []), "-o",
+                        f"{d}/shelves", f"{d}/shelves.rs"], env=dict(os.environ), timeout=120)
+            if made.rc and scheme == "legacy":	# it wants a nightly compiler to say so
+                made = run([rustc, "-O", "-g", "-o", f"{d}/shelves", f"{d}/shelves.rs"],
+                           env=dict(os.environ), timeout=120)
+            made.ok()
+            s = trace([f"{d}/shelves"], "--stacks").json
+            lock = next((l for l in s["locks"] if l["symbol"] == "shelves::SHELF"), None)
+            check(lock, f"{scheme}: names {[l['symbol'] for l in s['locks'][:5]]}")
+            check(lock["waits"] > 50, f"{scheme}: {lock['waits']} waits")
+            equal(lock["use"], "mutex", f"{scheme}: use")
+            symbols = [f["symbol"] for f in lock["site"] if not f["kernel"]]
+            check("shelves::fill" in symbols, f"{scheme}: frames {symbols}")
+            check(not any(re.search(r"17h[0-9a-f]{16}|^_R|^_ZN", x or "") for x in symbols),
+                  f"{scheme}: still mangled: {symbols}")
+
+
+LTO = """
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline)) static void hold(int us)
+{
+	pthread_mutex_lock(&guard);
+	usleep(us);
+	pthread_mutex_unlock(&guard);
+}
+void *NAME(void *arg);
+void *NAME(void *arg)
+{
+	for (int i = 0; i < 200; i++)
+		hold(arg ? 100 : 101);
+	return arg;
+}
+"""
+LTO_MAIN = """
+#include <pthread.h>
+void *one(void *), *two(void *);
+int main(void)
+{
+	pthread_t t[4];
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], 0, i & 1 ? one : two, 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+"""
+
+
+@test
+def locals_of_one_name_after_lto():
+    """The linker tells static names of two files apart by a suffix, which is not theirs."""
+    with scratch() as d:
+        for name in "one", "two":
+            with open(f"{d}/{name}.c", "w", encoding="ascii") as f:
+                f.write(LTO.replace("NAME", name))
+        with open(f"{d}/main.c", "w", encoding="ascii") as f:
+            f.write(LTO_MAIN)
+        run(["gcc", "-O2", "-flto", "-pthread", "-o", f"{d}/both", f"{d}/one.c", f"{d}/two.c",
+             f"{d}/main.c"]).ok()
+        raw = run(["nm", f"{d}/both"]).ok().out
+        check(re.search(r"guard\.lto_priv", raw), "the linker gave no suffix: it proves nothing")
+        s = trace([f"{d}/both"], "--stacks").json
+        locks = [l for l in s["locks"] if l["use"] == "mutex"]
+        equal([l["symbol"] for l in locks], ["guard", "guard"], "names of both")
+        for l in locks:
+            symbols = [f["symbol"] for f in l["site"] if f["module"] == f"{d}/both"]
+            check("hold" in symbols, f"frames {symbols}")
 
 
 if __name__ == "__main__":
