@@ -12,7 +12,7 @@ FRAME = {"ip": (int, str, None), "kernel": bool, "symbol": (str, None), "module"
          "line": (int, None), "offset": (int, None), "inlined": bool,
          "module_offset": (str, None)}
 SHAPE = {
-    "schema": str, "tracer": str, "duration_ns": int,
+    "schema": str, "tracer": str, "duration_ns": int, "hidden_programs": int, "empty": bool,
     "findings": [{"id": str, "text": str, "evidence": dict}],
     "threads": {
         "created": int, "exited": int, "cost_ns": {"p50": NUM, "p99": NUM, "max": NUM},
