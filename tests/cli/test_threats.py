@@ -17,6 +17,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import (PIPE, SANITIZED, TRACER, Skip, check, clean_env, contains, equal, main, need,
                      run, scratch, start, test, wait_attached, workload)
+from terminal import run_on_terminal
 
 GROUP = 4
 IDS = ["setpriv", "--reuid=65534", "--regid=65534"]
@@ -378,6 +379,27 @@ def her_command_has_her_environment():
         own = run([*MALLORY, "env"], env=env).ok().out
         told = run([*MALLORY, tool, "run", "-q", "-o", f"{home}/s", "--", "env"], env=env).ok().out
         equal(sorted(told.splitlines()), sorted(own.splitlines()), "environment")
+
+
+@test
+def no_terminal_description_of_hers_is_read():
+    """The terminal library knows set-uid, but not capabilities."""
+    need("strace")
+    if "tracer-top" not in TRACING:
+        raise Skip("top is not built")
+    with installed() as (tool, home):
+        log = f"{os.path.dirname(home)}/log"
+        rc, text = run_on_terminal(["strace", "-f", "-o", log, "-e", "trace=file", *MALLORY, tool,
+                                    "top", "-n", "1", "-d", "100ms"], TERM="xterm",
+                                   TERMINFO=f"{home}/info", HOME=home,
+                                   TERMINFO_DIRS=f"{home}/dirs")
+        equal(rc, 0, f"exit code: {text[-500:]}")
+        with open(log, encoding="utf-8", errors="replace") as f:
+            seen = f.read()
+    check("terminfo" in seen, "the terminal library was not in use: nothing was tested")
+    # Of the tool's own first part, which has no capabilities, her environment is listed.
+    asked = [l for l in seen.splitlines() if home in l and "execve" not in l]
+    equal(asked, [], "files of hers that were looked for")
 
 
 @test

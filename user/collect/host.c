@@ -392,7 +392,7 @@ static void names_debuginfod(const struct host *h, struct check_fact *f)
 	(void)h;
 	yes_no(f, urls && *urls);
 	if (f->number)
-		remark(f, "tracer-sym has no network; it reads what lies in /usr/lib/debug");
+		remark(f, "asked with --debuginfod");
 }
 
 static void terminal_term(const struct host *h, struct check_fact *f)
