@@ -316,7 +316,7 @@ $(B)/completion/tracer.fish: $(EXE)
 DOCS := $(wildcard README.md CONTRIBUTING.md LICENSE docs/*.md)
 FORMATS := $(wildcard docs/formats/*.md)
 
-# No file capability is set: see README.md, "Who may use it".
+# No file capability is set: see docs/privileges.md.
 install: all docs
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libexecdir) $(mandir)/man1 \
 		$(bashdir) $(zshdir) $(fishdir) $(docdir)/formats)

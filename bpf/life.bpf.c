@@ -106,6 +106,7 @@ int learn_self(void *ctx)
 	u32 level;
 
 	self.tgid = task->tgid;
+	self.user_ns = (u64)BPF_CORE_READ(task, real_cred, user_ns);
 	file = fd_file_probed(task, self.pipe_fd);
 	self.pipe_sb = (u64)BPF_CORE_READ(file, f_inode, i_sb);
 	file = fd_file_probed(task, self.event_fd);
@@ -129,6 +130,9 @@ int BPF_PROG(forked, struct task_struct *parent, struct task_struct *child)
 	u64 now;
 
 	if (!ps || counts.closing || (ps->flags & ST_WAIT_EXEC))
+		return 0;
+	/* What a set-uid program starts is nobody's business but its own. */
+	if (cfg.uid_filter && (ps->flags & ST_MUTED) && !uid_matches(child))
 		return 0;
 	cs = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!cs) {
@@ -230,6 +234,7 @@ static __always_inline void mute(struct task_state *st, struct task_struct *task
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(execed, struct task_struct *task)
 {
+	bool hidden = cfg.uid_filter && !uid_matches(task);
 	struct task_state *st = state_of(task);
 	struct live_exec *e;
 	u64 now;
@@ -250,7 +255,9 @@ int BPF_PROG(execed, struct task_struct *task)
 	now = bpf_ktime_get_ns();
 	st->space = new_space();
 	/* A set-uid program is not for everybody's eyes: it is followed, and left out. */
-	if ((cfg.filter && !filter_matches(task)) || (cfg.uid_filter && !uid_matches(task)))
+	if (hidden && !(st->flags & ST_MUTED))
+		count_loss(&counts.hidden);
+	if (hidden || (cfg.filter && !filter_matches(task)))
 		mute(st, task, now);
 	else if (st->flags & ST_SILENT)
 		begin_account(st, now);
@@ -261,7 +268,7 @@ int BPF_PROG(execed, struct task_struct *task)
 	st->tgid = st->tid;
 	seen_begin(st, task);
 	seen_put(st);
-	if (cfg.watch || !RING_RESERVE(ring, e))
+	if (hidden || cfg.watch || !RING_RESERVE(ring, e))
 		return 0;
 	event_head(&e->head, EV_EXEC, sizeof(*e), st->tid, now);
 	e->tgid = st->tgid;

@@ -5,6 +5,7 @@
  * registers it left on its kernel stack, so that calls cost nothing. A thread
  * that ends is reported here, at its last switch: nothing of it comes after.
  */
+#include "lib/filter.bpf.h"
 #include "lib/futex.bpf.h"
 #include "lib/path.bpf.h"
 #include "lib/seen.bpf.h"
@@ -63,9 +64,10 @@ __weak __noinline int thread_ended(struct task_state *st, u64 now)
 	if (st->flags & ST_COUNTED)
 		__sync_fetch_and_add(st->flags & ST_PROCESS ? &counts.procs_exited :
 							      &counts.threads_exited, 1);
+	/* Of a set-uid program nothing is told. */
 	if (cfg.watch) {
 		seen_end(st, bpf_get_current_task_btf());
-	} else if (RING_RESERVE(ring, e)) {
+	} else if ((st->flags & ST_COUNTED || !cfg.uid_filter) && RING_RESERVE(ring, e)) {
 		fill_thread(e, st, bpf_get_current_task_btf(), now, true);
 		ring_submit(ring, e);
 	}
@@ -314,6 +316,14 @@ int sched_switched(u64 *ctx)
 /* Who ended a thread's wait, at @addr: 0, nobody that is known; @dead: its thread was joined. */
 struct waker { u32 tid, dead; };
 
+/* Without uid 0 another user's thread is nobody, not even a number. */
+static __always_inline u32 waker_tid(struct task_state *me, struct task_struct *cur)
+{
+	if (cfg.uid_filter && !(me && !(me->flags & ST_MUTED)) && !uid_matches(cur))
+		return 0;
+	return me ? me->tid : task_tid(cur);
+}
+
 /*
  * A thread's end wakes its joiner by the word that it gave clone, and others by
  * its robust locks. The end of a process wakes its own threads to die: nobody's wake.
@@ -329,7 +339,7 @@ static __always_inline void ending_waker(struct waker *w, struct task_state *st,
 		w->dead = me ? me->tid : task_tid(cur);
 		w->tid = me ? me->tgid : st->tgid;
 	} else if (cur->tgid == task->tgid ? nr == NR_EXIT : shared) {
-		w->tid = me ? me->tid : task_tid(cur);
+		w->tid = waker_tid(me, cur);
 	}
 }
 
@@ -361,7 +371,7 @@ static __always_inline bool find_waker(struct waker *w, struct task_state *st,
 	    (class == CALL_FUTEX && futex_kind(regs->si & 127) == FX_WAIT))
 		return false;
 	me = state_of(cur);
-	w->tid = me ? me->tid : task_tid(cur);
+	w->tid = waker_tid(me, cur);
 	if (me)
 		me->woke++;
 	return true;

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/io.h"
+#include "base/keepenv.h"
 #include "cli/opts.h"
 #include "cli/term.h"
 #include "cli/tool.h"
@@ -215,6 +216,9 @@ static int exec_program(const struct cli_cmd *cmd, char **argv)
 		return print_err(tool.name, &err, code);
 	}
 	self[n] = '\0';
+	/* Root's are not taken away, and sudo has its own list. */
+	if (getuid())
+		keepenv_save();
 	slash = strrchr(self, '/');
 	if (slash)
 		*slash = '\0';

@@ -63,7 +63,14 @@ struct css_set { struct cgroup *dfl_cgrp; };
 
 typedef struct { unsigned int val; } kuid_t;
 typedef struct { unsigned int val; } kgid_t;
-struct cred { kuid_t uid, suid, euid; kgid_t gid, sgid, egid; };
+struct user_namespace { struct user_namespace *parent; kuid_t owner; };
+typedef struct { u64 val; } kernel_cap_t;
+struct cred {
+	kuid_t uid, suid, euid;
+	kgid_t gid, sgid, egid;
+	kernel_cap_t cap_permitted;
+	struct user_namespace *user_ns;
+};
 struct mm_struct { unsigned long flags; };
 struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
@@ -80,7 +87,7 @@ struct task_struct {
 	pid_t pid, tgid;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
-	const struct cred *cred;
+	const struct cred *real_cred, *cred;
 	char comm[16];
 	struct files_struct *files;
 	struct mm_struct *mm;

@@ -62,11 +62,42 @@ static __always_inline bool cgroup_matches(struct task_struct *task)
 	return at && BPF_CORE_READ(at, kn, id) == cfg.cgroup_id;
 }
 
-/* Without uid 0 only one's own processes that may be traced anyway. */
+/* Namespaces of user ids within each other that are looked through; few have more than three. */
+#define USER_NS_DEPTH 8
+
+/*
+ * As ptrace(2) has it: a process with a capability that the user has not is not
+ * the user's, unless it has it in a user namespace of the user's own.
+ */
+static __always_inline bool caps_match(const struct cred *cred)
+{
+	struct user_namespace *ns = BPF_CORE_READ(cred, user_ns), *parent;
+	u64 caps = ~0ULL;
+	int i;
+
+	if ((u64)ns == self.user_ns) {
+		bpf_probe_read_kernel(&caps, sizeof(caps), (void *)cred +
+				      bpf_core_field_offset(struct cred, cap_permitted));
+		return !(caps & ~cfg.own_caps);
+	}
+	for (i = 0; i < USER_NS_DEPTH && ns; i++) {
+		parent = BPF_CORE_READ(ns, parent);
+		if ((u64)parent == self.user_ns)
+			return BPF_CORE_READ(ns, owner.val) == cfg.uid;
+		ns = parent;
+	}
+	return false;
+}
+
+/*
+ * Without uid 0 only one's own processes that may be traced anyway. By the
+ * objective credentials: the others may be lent to a thread for a while by the
+ * kernel, in a file system of somebody else's making.
+ */
 static __always_inline bool uid_matches(struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	const struct cred *cred = BPF_CORE_READ(task, cred);
+	const struct cred *cred = BPF_CORE_READ(task, real_cred);
 	unsigned long flags;
 
 	/* All six, as ptrace(2) has it: root that took our id as its real one is root. */
@@ -79,7 +110,7 @@ static __always_inline bool uid_matches(struct task_struct *task)
 		flags = BPF_CORE_READ((struct mm_struct___618 *)mm, flags.__mm_flags[0]);
 	else
 		flags = BPF_CORE_READ(mm, flags);
-	return (flags & 3) == 1;	/* SUID_DUMP_USER */
+	return (flags & 3) == 1 && caps_match(cred);	/* SUID_DUMP_USER */
 }
 
 /* A process outside the tracer's namespace has no name here: it stays unseen. */
@@ -107,7 +138,7 @@ static __always_inline bool filter_matches_but_comm(struct task_struct *task)
 		return false;
 	if (cfg.cgroup_filter && !cgroup_matches(task))
 		return false;
-	if (cfg.user_filter && BPF_CORE_READ(task, cred, euid.val) != cfg.user)
+	if (cfg.user_filter && BPF_CORE_READ(task, real_cred, euid.val) != cfg.user)
 		return false;
 	return !cfg.uid_filter || uid_matches(task);
 }

@@ -83,6 +83,7 @@ struct live_config {
 	u8 routines;		/* start routines are timed */
 	u8 user_filter;		/* only processes of .user */
 	u32 uid, gid;		/* the tracer's own, for .uid_filter */
+	u64 own_caps;		/* what the user has without the tracer's file, a bit each */
 	u32 user;
 	u32 watch_rows;		/* of map "seen" */
 	u8 watch;		/* for a live view */
@@ -104,6 +105,7 @@ struct live_self {
 	u32 pipe_fd, event_fd, pad;	/* a pipe and an eventfd of the tracer's, to learn from: */
 	u64 pipe_sb;		/* where pipes are; a FIFO is elsewhere */
 	u64 event_fops;		/* what an eventfd is known by */
+	u64 user_ns;		/* the tracer's user namespace */
 };
 
 /* Counted by BPF in .bss; the loss ledger's sources among them. */
@@ -113,6 +115,7 @@ struct live_counts {
 	u64 live, live_peak;
 	u64 ring_full, map_full, unpaired, stacks, compat;
 	u64 last_space;		/* address spaces numbered so far */
+	u64 hidden;		/* programs that were left out for having others' rights */
 	u64 closing;		/* the trace is ending: who is born now is not part of it */
 };
 

@@ -98,5 +98,17 @@ def nothing_that_is_not_asked_for_is_a_thread():
     check("THREADS  none created, 0 ended" in r.out, f"threads: {r.out!r}")
 
 
+@test
+def nothing_matched():
+    """Not that nothing is worth the reader's time: there was nothing."""
+    args = [TRACER, "attach", "--comm", "^no_thread_has_this$", "-d", "200ms"]
+    r = run(args, timeout=20).ok()
+    contains(r.err, "no thread matches so far", "note")
+    contains(r.out, "nothing was traced: no thread matched", "head")
+    contains(r.out, "FINDINGS  none: nothing was traced\n", "findings")
+    s = json.loads(run([*args, "--json"], timeout=20).ok().out)
+    equal((s["empty"], s["findings"], s["threads"]["by_thread"]), (True, [], []), "JSON")
+
+
 if __name__ == "__main__":
     main()

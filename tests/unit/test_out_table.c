@@ -613,6 +613,23 @@ static void nothing_found_says_what_was_looked_for(void **state)
 	fixture_empty(&s, SUM_WAIT, SUM_PIPES);
 	s.judged = (struct sum_judged){ .rules = 20, .judged = 20 };
 	print(&s, 200, 10, &text);
+	assert_non_null(strstr(text.data, "FINDINGS  none: nothing was traced\n"));
+	assert_non_null(strstr(text.data, "        nothing was traced\n"));
+	buf_release(&text);
+	s.comm = "^nobody$";
+	print(&s, 200, 10, &text);
+	assert_non_null(strstr(text.data, "nothing was traced: no thread matched\n"));
+	buf_release(&text);
+	s.comm = NULL;
+	s.threads.live_peak = 1;
+	s.hidden = 2;
+	print(&s, 200, 10, &text);
+	assert_non_null(strstr(text.data, "2 programs were left out, having rights that this "
+			       "user has not"));
+	buf_release(&text);
+	s.hidden = 0;
+	print(&s, 200, 10, &text);
+	assert_null(strstr(text.data, "left out"));
 	assert_non_null(strstr(text.data, "none: no rule found anything worth your time\n"));
 	buf_release(&text);
 	s.judged = (struct sum_judged){ .rules = 20, .judged = 5, .by_mode = 15 };

@@ -42,7 +42,11 @@ static int attach(struct session *s, struct err *err)
 	n = targets_begin(s, -1, err);
 	if (n < 0)
 		return (int)n;
-	session_note(s, "tracing %ld thread%s; ctrl-C detaches and prints", n, n == 1 ? "" : "s");
+	if (n)
+		session_note(s, "tracing %ld thread%s; ctrl-C detaches and prints", n,
+			     n == 1 ? "" : "s");
+	else
+		session_note(s, "no thread matches so far; ctrl-C detaches and prints");
 	r = follow(s, err);
 	if (r)
 		return r;

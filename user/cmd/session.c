@@ -276,6 +276,16 @@ static int finish_trace(struct session *s, struct err *err)
 	return r ? err_prefix(err, "%s", s->opts->trace) : 0;
 }
 
+/* The table says so too: not twice in one place. */
+static void note_hidden(const struct session *s, const struct summary *sum)
+{
+	if (sum->hidden &&
+	    (s->out.fd != STDERR_FILENO || format_of(s->opts) != &out_format_table))
+		session_note(s, "left out %llu program%s with rights that this user has not "
+			     "(set-uid, set-gid or capabilities): root sees all",
+			     (unsigned long long)sum->hidden, sum->hidden == 1 ? "" : "s");
+}
+
 int session_print(struct session *s, struct summary *sum, struct err *err)
 {
 	const struct live_opts *o = s->opts;
@@ -295,6 +305,7 @@ int session_print(struct session *s, struct summary *sum, struct err *err)
 	if (live_summary(s->live, sum, err) || diagnose(sum, err))
 		return -err->code;
 	warn_of_names(s);
+	note_hidden(s, sum);
 	r = format_of(o)->summary(sum, &opts, &s->out, err);
 	if (!r) {
 		closed = out_stream_close(&s->out, err);

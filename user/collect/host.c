@@ -392,7 +392,7 @@ static void names_debuginfod(const struct host *h, struct check_fact *f)
 	(void)h;
 	yes_no(f, urls && *urls);
 	if (f->number)
-		remark(f, "tracer-sym has no network; it reads what lies in /usr/lib/debug");
+		remark(f, "asked with --debuginfod");
 }
 
 static void terminal_term(const struct host *h, struct check_fact *f)
@@ -466,6 +466,12 @@ static void installed_top(const struct host *h, struct check_fact *f)
 	f->level = CHECK_PLAIN;
 }
 
+static void installed_export(const struct host *h, struct check_fact *f)
+{
+	installed(h, f, "tracer-export", "'tracer export' needs it: 'make install' puts it there");
+	f->level = CHECK_PLAIN;
+}
+
 static void installed_libbpf(const struct host *h, struct check_fact *f)
 {
 	(void)h;
@@ -510,6 +516,7 @@ static const struct {
 	{ "installed", "tracer_live", "tracer-live", installed_live },
 	{ "installed", "tracer_sym", "tracer-sym", installed_sym },
 	{ "installed", "tracer_top", "tracer-top", installed_top },
+	{ "installed", "tracer_export", "tracer-export", installed_export },
 	{ "installed", "libbpf", "libbpf", installed_libbpf },
 };
 _Static_assert(sizeof(rows) / sizeof(rows[0]) <= CHECK_FACTS, "a place for each fact");

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/keepenv.h"
+
 #define LAUNCH_FAILED 125
 
 /* What the child says instead of becoming the command. */
@@ -69,6 +71,9 @@ static void child(int from_parent, int to_parent, const struct launch_opts *opts
 		_exit(LAUNCH_FAILED);
 	if (!opts->argv)
 		_exit(0);
+	/* From root nobody has to be kept; what came by sudo past its own list is not taken. */
+	if (getuid())
+		keepenv_restore();
 	f.error = pw ? -become(pw) : 0;
 	f.refused = f.error;
 	if (!f.refused) {

@@ -8,6 +8,7 @@
 #include "collect/live_routine.h"
 #include "collect/live_state.h"
 #include "collect/live_timeline.h"
+#include "collect/privilege.h"
 #include "collect/proc.h"
 #include "collect/watch_state.h"
 
@@ -268,13 +269,22 @@ bool live_may_look(pid_t tgid)
 	struct proc_info info;
 	struct err ignored;
 
-	/* With CAP_PERFMON the kernel shows us the mappings of others' processes too. */
 	return !getuid() || !proc_look(tgid, &info, &ignored);
 }
 
 int live_snapshot(struct live *l, uint32_t space, pid_t tgid)
 {
-	int r = live_may_look(tgid) ? sym_snapshot(l->sym, space, tgid) : -EPERM;
+	int r = -EPERM;
+
+	/*
+	 * With CAP_PERFMON the kernel shows us the mappings of others' processes too,
+	 * and @tgid may become one between a look and the next: without it, it checks
+	 * what it opens.
+	 */
+	privilege_lower();
+	if (live_may_look(tgid))
+		r = sym_snapshot(l->sym, space, tgid);
+	privilege_raise();
 
 	if (r == -ENOSPC)
 		l->stacks_lost++;

@@ -21,6 +21,7 @@
 
 #include "collect/live_state.h"
 #include "collect/live_types.h"
+#include "collect/privilege.h"
 #include "live.skel.h"
 
 const struct live_way live_ways[] = {
@@ -214,6 +215,7 @@ void live_config_user(struct live_config *cfg)
 	cfg->uid_filter = 1;
 	cfg->uid = getuid();
 	cfg->gid = getgid();
+	cfg->own_caps = privilege_own();
 }
 
 void live_prog_hook(const struct live_prog *p, char *hook, size_t bytes)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "collect/live_state.h"
+#include "collect/privilege.h"
 #include "collect/seen.h"
 #include "collect/startprobe.h"
 #include "out/perfetto.h"
@@ -67,8 +68,10 @@ void live_routine_free(struct live *l)
 
 void live_routine_look(struct live *l, pid_t pid)
 {
+	privilege_lower();
 	if (l->routines && live_may_look(pid))
 		startprobe_look(l->routines->probe, pid);
+	privilege_raise();
 }
 
 void live_routine_command(struct live *l, const char *command)

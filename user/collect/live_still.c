@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "collect/live_state.h"
+#include "collect/privilege.h"
 
 static size_t read_stack(pid_t pid, uint64_t sp, uint8_t *to)
 {
@@ -91,8 +92,10 @@ void live_still_read(struct live *l)
 {
 	size_t i;
 
+	privilege_lower();
 	for (i = 0; i < l->nstill; i++)
 		read_one(l, &l->still[i]);
+	privilege_raise();
 	free(l->still);
 	l->still = NULL;
 	l->nstill = 0;

@@ -139,6 +139,7 @@ int live_summary(struct live *l, struct summary *s, struct err *err)
 	s->started_realtime_ns = l->started_real_ns + (begin - l->started_ns);
 	s->still_running = l->still_running;
 	s->compat_calls = live_counts(l)->compat;
+	s->hidden = live_counts(l)->hidden;
 	s->sched.cpus = online_cpus();
 	r = live_fill_routines(l, s);
 	fill_threads(l, s, begin);

@@ -148,3 +148,15 @@ void privilege_raise(void)
 	if (now.on && !--now.depth)
 		become(now.all);
 }
+
+void privilege_suspend(void)
+{
+	if (now.on && now.depth)
+		become(now.all);
+}
+
+void privilege_resume(void)
+{
+	if (now.on && now.depth)
+		become(now.own);
+}

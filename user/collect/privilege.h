@@ -39,5 +39,8 @@ uint64_t privilege_own(void);
  */
 void privilege_lower(void);
 void privilege_raise(void);
+/* Within the two, for a call that needs the others: all of them, and back again. */
+void privilege_suspend(void);
+void privilege_resume(void);
 
 #endif

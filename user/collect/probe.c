@@ -25,10 +25,12 @@
 #include "collect/startprobe.h"
 #include "ring/ring.h"
 #include "sym/sym.h"
+#include "sym/symkernel.h"
 
 #define PART_RINGS "rings"
 #define PART_MAPS "maps"
 #define PART_NAMES "tracer-sym"
+#define PART_KERNEL "kernel-names"
 #define PART_TRACE "trace"
 
 struct probe {
@@ -137,6 +139,24 @@ static void try_names(struct probe *q)
 	sym_free(sym);
 }
 
+/* Of them addresses stay hidden, so that root alone is given the names. */
+static void try_kernel_names(struct probe *q)
+{
+	struct check_part *p = part_new(q, PART_KERNEL, "functions of the kernel, for its stacks");
+	struct err err = {};
+
+	if (getuid()) {
+		err_set(&err, EPERM, "where in the kernel a wait is, is told to root alone");
+		err_hint(&err, "run it with sudo");
+		fails_by(p, &err);
+	} else if (!symkernel_visible()) {
+		err_set(&err, EPERM, "/proc/kallsyms shows no addresses");
+		err_hint(&err, "'sysctl kernel.kptr_restrict=1', and a kernel built with "
+			 "CONFIG_KALLSYMS=y");
+		fails_by(p, &err);
+	}
+}
+
 /* ---- programs ---- */
 
 static bool only(void *ctx, const struct live_prog *p)
@@ -195,6 +215,7 @@ static void try_once(struct probe *q, const struct live_prog *p, enum variant va
 		.watch = variant == WATCH,
 		.watch_rows = 2,
 		.stacks = 1,
+		.kernel_frames = 1,
 		.routines = p->need == NEED_ROUTINES,
 		.filter = filter,
 		.comm_filter = filter,
@@ -386,6 +407,10 @@ static void judge_collectors(struct probe *q, const char *call_way)
 	add_collector(c, (struct check_collector){
 		.name = "stacks", .what = "stacks and the names in them", .broken = names,
 		.wait = names ? NULL : "tp_btf/sched_switch, tracer-sym" });
+	names = base ? base : broken_of(c, PART_KERNEL);
+	add_collector(c, (struct check_collector){
+		.name = "kernel-stacks", .what = "where in the kernel a wait is (--stacks)",
+		.broken = names, .wait = names ? NULL : "tp_btf/sched_switch, kallsyms" });
 	names = base ? base : broken_by(c, NEED_NAMES, 0);
 	if (!names)
 		names = broken_by(c, NEED_FILTER, 0);
@@ -461,6 +486,7 @@ int probe_run(struct checkup *c, const struct probe_opts *opts, struct err *err)
 	for (i = 0; i < live_nprogs; i++)
 		try_program(&q, &live_progs[i]);
 	try_names(&q);
+	try_kernel_names(&q);
 	call_way = judge_ways(&q);
 	try_trace(&q, call_way != NULL);
 	judge_collectors(&q, call_way);

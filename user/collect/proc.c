@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "collect/privilege.h"
 
 #define PROC_FILE_MAX	((size_t)64 << 10)	/* bytes of stat or status */
 #define KERNEL_THREAD	0x200000U		/* PF_KTHREAD */
@@ -170,7 +171,25 @@ static bool files_are_of(const struct proc_info *info, uid_t uid)
 	return are;
 }
 
-int proc_look(pid_t pid, struct proc_info *info, struct err *err)
+/*
+ * The kernel's own word, which also knows capabilities, user namespaces and
+ * security modules: this link is for those who may read the process's memory.
+ */
+static int check_kernel(const struct proc_info *info, struct err *err)
+{
+	char path[64], link[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)info->pid);
+	if (!getuid() || readlink(path, link, sizeof(link)) > 0 ||
+	    (errno != EACCES && errno != EPERM))
+		return 0;
+	err_set(err, EPERM, "cannot attach to pid %d: it has rights that this user has not (a "
+		"capability, another namespace or a security module's)", (int)info->pid);
+	err_hint(err, "run tracer as root: sudo tracer attach %d", (int)info->pid);
+	return -EPERM;
+}
+
+static int look(pid_t pid, struct proc_info *info, struct err *err)
 {
 	struct proc_status status;
 	struct proc_stat st;
@@ -195,7 +214,18 @@ int proc_look(pid_t pid, struct proc_info *info, struct err *err)
 	info->kernel_thread = st.flags & KERNEL_THREAD;
 	info->leader_dead = strchr("ZX", st.state) != NULL;
 	info->dumpable = files_are_of(info, status.euid);
-	return check_user(info, &status, err);
+	rc = check_user(info, &status, err);
+	return rc ? rc : check_kernel(info, err);
+}
+
+int proc_look(pid_t pid, struct proc_info *info, struct err *err)
+{
+	int rc;
+
+	privilege_lower();
+	rc = look(pid, info, err);
+	privilege_raise();
+	return rc;
 }
 
 static int by_number(const void *a, const void *b)

@@ -24,6 +24,7 @@
 
 #include "base/io.h"
 #include "collect/cost.h"
+#include "collect/privilege.h"
 #include "collect/seen.h"
 #include "collect/startcall.h"
 #include "sym/symmaps.h"
@@ -51,13 +52,18 @@ static int probe(struct startprobe *q, int fd, uint64_t offset, uint64_t cookie)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .bpf_cookie = cookie);
 	char path[32];
+	int r;
 
 	if (q->nlink == PROBES)
 		return -ENOSPC;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	/* The file was opened by the user's own rights; this is the tracer's. */
+	privilege_suspend();
 	q->link[q->nlink] = bpf_program__attach_uprobe_opts(q->prog, -1, path, offset, &opts);
-	if (!q->link[q->nlink])
-		return -errno;
+	r = q->link[q->nlink] ? 0 : -errno;
+	privilege_resume();
+	if (r)
+		return r;
 	q->nlink++;
 	return 0;
 }

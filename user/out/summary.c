@@ -126,6 +126,13 @@ static void release_findings(struct summary *s)
 	free(s->finding);
 }
 
+bool summary_is_empty(const struct summary *s)
+{
+	const struct sum_threads *t = &s->threads;
+
+	return !t->live_peak && !t->created && !t->nby_thread && !t->by_thread_cut;
+}
+
 void summary_release(struct summary *s)
 {
 	size_t i;

@@ -308,6 +308,7 @@ struct summary {
 	uint64_t duration_ns;
 	uint64_t started_realtime_ns;	/* wall clock at the start, since 1970 */
 	uint64_t still_running;	/* traced threads alive when the trace ended */
+	uint64_t hidden;	/* programs left out for having rights that the user has not */
 	uint64_t compat_calls;	/* 32-bit system calls, counted but not named */
 	struct sum_finding *finding;	/* most severe first */
 	size_t nfinding;
@@ -328,6 +329,8 @@ struct summary {
 };
 
 void summary_init(struct summary *s);
+/* No thread was traced: none matched, or all were left out. */
+bool summary_is_empty(const struct summary *s);
 void summary_release(struct summary *s);
 
 #endif

@@ -180,9 +180,20 @@ static void head_size(struct view *v, struct buf *b)
 		view_sep(v, b);
 		view_things(b, s->compat_calls, "32-bit call not named", "32-bit calls not named");
 	}
-	if (!b->len)
-		return;
-	view_wrap(v, HEAD_INDENT, "", VIEW_PLAIN, b);
+	if (b->len)
+		view_wrap(v, HEAD_INDENT, "", VIEW_PLAIN, b);
+	if (s->hidden) {
+		view_things(b, s->hidden, "program was left out, having rights",
+			    "programs were left out, having rights");
+		buf_adds(b, " that this user has not (set-uid, set-gid or capabilities); root "
+			 "sees all");
+		view_wrap(v, HEAD_INDENT, "", VIEW_YELLOW, b);
+	}
+	if (summary_is_empty(s)) {
+		buf_adds(b, s->comm || s->cgroup ? "nothing was traced: no thread matched" :
+						   "nothing was traced");
+		view_wrap(v, HEAD_INDENT, "", VIEW_YELLOW, b);
+	}
 }
 
 /* What noise hides is left out: 0 ns would be a claim. */
@@ -390,7 +401,9 @@ void view_findings(struct view *v)
 	char label[32];
 	size_t i;
 
-	if (!v->s->nfinding)
+	if (!v->s->nfinding && summary_is_empty(v->s))
+		buf_adds(&b, "none: nothing was traced");
+	else if (!v->s->nfinding)
 		add_none(&b, &v->s->judged);
 	else
 		buf_addf(&b, "%zu%s", v->s->nfinding,
