@@ -279,6 +279,36 @@ def tree_and_processes():
 
 
 @test(root=False)
+def the_tree_follows_a_row_too():
+    with screen() as s:
+        s.keys("t", "F", "/", "app-2", "enter")
+        s.see("^F1Help")
+        tid, lines = cursor_text(s).split()[0], set()
+        equal(tid, "1002", "the row that was searched for")
+        for _ in range(30):
+            s.look(0.05)
+            equal(cursor_text(s).split()[0], tid, "the row it follows")
+            lines.add(cursor_line(s))
+        check(len(lines) > 2, f"the row never moved: {lines}")
+        end(s)
+
+
+@test(root=False)
+def help_is_wrapped():
+    with screen(columns=60, rows=40) as s:
+        s.keys("?")
+        s.see("^  F9 Enter +open: a lock")
+        y = s.line_of("F9 Enter")
+        contains(" ".join(" ".join(s.lines[y:y + 4]).split()),
+                 "a lock's waiters, wakers and stacks, a process's threads, a pipe's ends",
+                 "text of a key")
+        s.resize(100, 40)
+        s.see("wakers and stacks, a process's threads, a pipe's ends$")
+        s.keys("x")
+        end(s)
+
+
+@test(root=False)
 def pause_holds_the_picture_and_keys_still_act():
     with screen() as s:
         s.keys("Z")
@@ -333,7 +363,10 @@ def lock_to_its_waiters_wakers_and_stacks():
         s.see("› app-3 .1003.$")
         s.keys("backspace")
         s.see("^Locks › lock queue_lock of app .1000.$")
-        s.keys("home", "enter")
+        s.keys("right", "right")
+        s.see("^  ed as mutex, at 0x55aa00001000")
+        s.keys("left", "left", "left", "home", "enter")
+        s.see("^  private lock, used")
         s.see("nothing to open")
         s.keys("esc")
         s.until("the list", lambda s: sorted_by(s)[0] == "WAIT%")

@@ -94,8 +94,7 @@ static void draw_status(struct tui *t, int y, int x)
 		item(t, room, "tree");
 	if (list && t->follow)
 		item(t, room, "follow");
-	if (list)
-		item(t, room, "%zu/%zu", t->rows.n ? l->sel + 1 : 0, t->rows.n);
+	item(t, room, "%zu/%zu", tui_count(t) ? l->sel + 1 : 0, tui_count(t));
 	w = tui_width(t->text.data ? t->text.data : "", t->text.len);
 	if (w)
 		tui_put(t, y, COLS - w, w, TUI_STATUS, t->text.data, t->text.len);
@@ -203,7 +202,8 @@ static void draw_middle(struct tui *t)
 
 	draw_tabs(t, y++);
 	if (t->mode == TUI_HELP) {
-		tui_page_draw(t, &t->help, y, (size_t)(LINES - y - 1), t->help_top, SIZE_MAX);
+		tui_page_draw(t, &t->help, y, (size_t)(LINES - y - 1), &(struct tui_level){
+				.top = t->help_top, .sel = SIZE_MAX });
 		return;
 	}
 	if (t->depth)
@@ -211,7 +211,7 @@ static void draw_middle(struct tui *t)
 	if (tui_is_list(t))
 		tui_table_draw(t, y, lines);
 	else
-		tui_page_draw(t, &t->page, y, lines, tui_level(t)->top, tui_level(t)->sel);
+		tui_page_draw(t, &t->page, y, lines, tui_level(t));
 	if (t->mode == TUI_MENU)
 		tui_menu_draw(t, y, (size_t)(LINES - y - 1));
 }
@@ -228,6 +228,8 @@ static void take_size(struct tui *t)
 	for (i = 0; i < NOW_TABS; i++)
 		memset(t->per[i].wide, 0, sizeof(t->per[i].wide));
 	tui_term_sized();
+	if (t->mode == TUI_HELP)
+		tui_help_build(t);
 }
 
 void tui_draw(struct tui *t)

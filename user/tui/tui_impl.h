@@ -58,6 +58,7 @@ struct tui_level {
 	char title[TUI_TITLE_BYTES];	/* escaped */
 	char filter[TUI_INPUT_BYTES];
 	size_t sel, top;	/* the cursor's line, the first one on the screen */
+	size_t left;		/* of a page: columns out of sight */
 	struct tui_id sel_id;
 	bool sel_known;
 };
@@ -183,6 +184,8 @@ bool tui_term_alive(void);
 /* --- text on the screen (tui_text.c) --- */
 /* Columns that @n bytes take. */
 int tui_width(const char *s, size_t n);
+/* Bytes of @s that take @columns, which may end inside the last one. */
+size_t tui_skip(const char *s, size_t n, int columns);
 /* Writes what fits of @s into @width columns at @y, @x; returns the columns used. */
 int tui_put(struct tui *t, int y, int x, int width, enum tui_style style, const char *s, size_t n);
 int tui_puts(struct tui *t, int y, int x, int width, enum tui_style style, const char *s);
@@ -260,8 +263,9 @@ void tui_page_release(struct tui_page *p);
 void tui_page_add(struct tui_page *p, struct buf *b, enum tui_style style,
 		  const struct tui_link *link);
 void tui_page_adds(struct tui_page *p, const char *s, enum tui_style style);
-void tui_page_draw(struct tui *t, const struct tui_page *p, int y, size_t lines, size_t top,
-		   size_t sel);
+/* From .top, .left and with the cursor of @at. */
+void tui_page_draw(struct tui *t, const struct tui_page *p, int y, size_t lines,
+		   const struct tui_level *at);
 /* The page of the level on the screen. */
 void tui_detail_build(struct tui *t);
 /* The row that the level is about; NULL: gone. */

@@ -204,6 +204,23 @@ static void act_tab(struct tui *t, int key)
 	tui_level_tab(t, (enum now_tab)tab);
 }
 
+/* Names of C++ and Rust have hundreds of letters. */
+#define ASIDE_COLUMNS 8
+#define ASIDE_MOST 2000
+
+/* The text of a page goes aside; beside a list is the next tab. */
+static void act_aside(struct tui *t, int key)
+{
+	struct tui_level *l = tui_level(t);
+
+	if (tui_is_list(t))
+		act_tab(t, key);
+	else if (key == TUI_FN(KEY_LEFT))
+		l->left -= l->left < ASIDE_COLUMNS ? l->left : ASIDE_COLUMNS;
+	else if (l->left + (size_t)COLS < ASIDE_MOST)
+		l->left += ASIDE_COLUMNS;
+}
+
 static void tag(struct tui *t, const void *row, bool toggle)
 {
 	struct map *m = t->per[tui_level(t)->tab].tagged;
@@ -358,8 +375,10 @@ const struct tui_key tui_keys[] = {
 	  act_move },
 	{ { FN(PPAGE), FN(NPAGE), FN(HOME), FN(END) }, "PgUp PgDn",
 	  "a page; Home and End: the first, the last line", NULL, moving, false, act_move },
-	{ { '\t', FN(BTAB), FN(RIGHT), FN(LEFT) }, "Tab Right Left",
-	  "the next tab, the one before (Shift-Tab)", NULL, moving, false, act_tab },
+	{ { '\t', FN(BTAB) }, "Tab Shift-Tab", "the next tab, the one before", NULL, moving,
+	  false, act_tab },
+	{ { FN(RIGHT), FN(LEFT) }, "Right Left", "the same; in what was opened: long lines aside",
+	  NULL, moving, false, act_aside },
 	{ { '1', '2', '3', '4' }, "1 to 5", "the tab of that number", NULL, moving, false,
 	  act_tab },
 	{ { TUI_CTRL('l') }, "Ctrl-L", "draw the screen anew", NULL, other, false, act_redraw },

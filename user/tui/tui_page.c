@@ -52,20 +52,25 @@ void tui_page_adds(struct tui_page *p, const char *s, enum tui_style style)
 	add(p, s, strlen(s), style);
 }
 
-void tui_page_draw(struct tui *t, const struct tui_page *p, int y, size_t lines, size_t top,
-		   size_t sel)
+void tui_page_draw(struct tui *t, const struct tui_page *p, int y, size_t lines,
+		   const struct tui_level *at)
 {
 	size_t i;
 
-	for (i = 0; i < lines && top + i < p->n; i++) {
-		const struct tui_page_line *l = &p->line[top + i];
-		bool cursor = top + i == sel;
+	for (i = 0; i < lines && at->top + i < p->n; i++) {
+		const struct tui_page_line *l = &p->line[at->top + i];
+		bool cursor = at->top + i == at->sel;
 		enum tui_style style = cursor ? TUI_CURSOR : l->style;
+		const char *text = p->text.data + l->at;
+		/* The first two columns are for marks, and stay. */
+		int x = at->left ? 2 : 0;
+		size_t cut = tui_skip(text, l->len, (int)at->left + x);
 
-		tui_cell(t, y + (int)i, 0, COLS, true, style, p->text.data + l->at, l->len);
+		tui_fill(t, y + (int)i, 0, x, style);
+		tui_cell(t, y + (int)i, x, COLS - x, true, style, text + cut, l->len - cut);
 		if (l->link.is)
 			tui_puts(t, y + (int)i, 0, 1, cursor ? TUI_CURSOR : TUI_LINK,
 				 t->ascii ? ">" : "›");
-		tui_zone_add(t, y + (int)i, 0, COLS, TUI_ZONE_ROW, (int)(top + i));
+		tui_zone_add(t, y + (int)i, 0, COLS, TUI_ZONE_ROW, (int)(at->top + i));
 	}
 }

@@ -43,6 +43,19 @@ int tui_width(const char *s, size_t n)
 	return sum;
 }
 
+size_t tui_skip(const char *s, size_t n, int columns)
+{
+	size_t i = 0;
+	wchar_t wc;
+	int w;
+
+	while (i < n && columns > 0) {
+		i += next(s + i, n - i, &wc, &w);
+		columns -= w;
+	}
+	return i;
+}
+
 int tui_put(struct tui *t, int y, int x, int width, enum tui_style style, const char *s, size_t n)
 {
 	wchar_t line[256];
