@@ -41,7 +41,7 @@ def written(d, text, name="x.json"):
 @test
 def real_runs_come_back_byte_by_byte():
     with scratch() as d:
-        for opts, work in (([], ("demo",)), (["--mode", "wait"], ("demo",)),
+        for opts, work in ((["--stacks"], ("demo",)), (["--mode", "wait", "--stacks"], ("demo",)),
                            (["--start-routine"], ("thread_storm", "200")), ([], ("errors",)),
                            (["-e", "read,%file", "-P", "/etc/passwd"], ("hostile_names",))):
             path, _ = saved(d, *opts, work=work)
