@@ -9,7 +9,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from contract import EXACT, check_summary, check_timeline
 from harness import Failure, check, equal, keys, main, near, test
 
-WAIT = {"total": 300, "p50": 100, "p99": 200, "max": 200}
+WAIT = {"count": 3, "total": 300, "p50": 100, "p99": 200, "max": 200,
+        "buckets": [[96, 2], [192, 1]]}
 SUMMARY = {
     "schema": "tracer.summary/1", "tracer": "0", "command": ["x"],
     "exit": {"code": 0, "signal": None}, "duration_ns": 1000,
@@ -27,7 +28,8 @@ SUMMARY = {
                "chunks_read": 1, "bytes": 1, "chunk_bytes": {"p50": 1, "p99": 1, "mean": 1},
                "writer_blocked_ns": 0, "reader_blocked_ns": 0, "futex_per_chunk": 0}],
     "syscalls": [{"name": "read", "calls": 3, "errors": 1, "by_errno": {"EAGAIN": 1},
-                  "total_ns": 10, "cpu_ns": 5, "p50_ns": 3, "p99_ns": 4, "max_ns": 4}],
+                  "total_ns": 10, "cpu_ns": 5, "p50_ns": 3, "p99_ns": 4, "max_ns": 4,
+                  "timed": 3, "buckets": [[3, 2], [4, 1]]}],
     "sched": {}, "overhead": {"ns_per_syscall": 100},
     "loss": {"ring_full": 0, "map_full": 0, "recursion": 0, "unpaired": 0, "stacks": 0,
              "total": 0},
@@ -91,6 +93,10 @@ def wrong_sums_are_found():
             ("twice", lambda s: s["syscalls"].append(s["syscalls"][0])),
             ("quantiles", lambda s: s["syscalls"][0].update(p50_ns=9)),
             ("cpu", lambda s: s["syscalls"][0].update(cpu_ns=11)),
+            ("timed", lambda s: s["syscalls"][0].update(calls=2)),
+            ("buckets", lambda s: s["syscalls"][0]["buckets"].pop()),
+            ("edges of buckets", lambda s: s["syscalls"][0]["buckets"].reverse()),
+            ("last bucket", lambda s: s["locks"][0]["wait_ns"]["buckets"][-1].__setitem__(0, 224)),
             ("negative", lambda s: s.update(duration_ns=-1)),
             ("kind", lambda s: s["pipes"][0].update(kind="tube"))):
         check(broken(change), f"{what}: a wrong summary passed")

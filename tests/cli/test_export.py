@@ -11,6 +11,7 @@ import stat
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from contract import check_timeline
 from harness import (TRACER, check, clean_env, contains, equal, load_json, main, run, scratch,
                      test, workload)
 
@@ -40,7 +41,7 @@ def written(d, text, name="x.json"):
 @test
 def real_runs_come_back_byte_by_byte():
     with scratch() as d:
-        for opts, work in (([], ("demo",)), (["--mode", "wait"], ("demo",)),
+        for opts, work in ((["--stacks"], ("demo",)), (["--mode", "wait", "--stacks"], ("demo",)),
                            (["--start-routine"], ("thread_storm", "200")), ([], ("errors",)),
                            (["-e", "read,%file", "-P", "/etc/passwd"], ("hostile_names",))):
             path, _ = saved(d, *opts, work=work)
@@ -198,33 +199,15 @@ def ns(microseconds):
     return round(microseconds * 1000)
 
 
-def check_nesting(events):
-    """Each two slices of a track are apart or one lies within the other."""
-    tracks = collections.defaultdict(list)
-    for e in events:
-        if e["ph"] == "X":
-            at = ns(e["ts"])
-            tracks[e["pid"], e["tid"]].append((at, -ns(e["dur"]), e["name"]))
-    for track, slices in tracks.items():
-        open_ends = []
-        for at, minus, name in sorted(slices):
-            while open_ends and open_ends[-1] <= at:
-                open_ends.pop()
-            check(not open_ends or at - minus <= open_ends[-1],
-                  f"{name} at {at} of {track} overlaps what it is in")
-            open_ends.append(at - minus)
-
-
 @test
 def threads_are_drawn_with_their_stages():
     with scratch() as d:
         path, s = saved(d, "--start-routine", work=("thread_storm", "300"))
-        events = json.loads(export("--to", "perfetto", path).ok().out)["traceEvents"]
+        events = check_timeline(json.loads(export("--to", "perfetto", path).ok().out))
         lives = [e for e in events if e["ph"] == "X" and e["cat"] == "thread"]
         equal(sorted((e["pid"], e["tid"], ns(e["ts"]), ns(e["dur"])) for e in lives),
               sorted((t["tgid"], t["tid"], t["start_ns"], t["lifetime_ns"])
                      for t in s["threads"]["by_thread"]), "lives")
-        check_nesting(events)
         names = collections.Counter(e["name"] for e in events if e["ph"] == "X")
         created = s["threads"]["created"]
         for name in ("clone", "wakeup", "start", "setup", "exit"):

@@ -7,7 +7,7 @@ must agree inside any summary, whatever was traced.
 from harness import Failure, check, equal
 
 NUM = (int, float)
-TIMES = {"total": NUM, "p50": NUM, "p99": NUM, "max": NUM}
+TIMES = {"count": int, "total": NUM, "p50": NUM, "p99": NUM, "max": NUM, "buckets": [[int]]}
 FRAME = {"ip": (int, str, None), "symbol": (str, None), "offset": (int, None), "inlined": bool,
          "kernel": bool, "module": (str, None), "module_offset": (str, None),
          "file": (str, None), "line": (int, None)}
@@ -35,6 +35,7 @@ SHAPE = {
     "syscalls": [{
         "name": str, "calls": int, "errors": (int, None), "by_errno": (dict, None),
         "total_ns": int, "cpu_ns": (int, None), "p50_ns": NUM, "p99_ns": NUM, "max_ns": int,
+        "timed": int, "buckets": [[int]],
     }],
     "sched": dict, "overhead": {"ns_per_syscall": (int, float, None)},
     "loss": {"ring_full": int, "map_full": int, "recursion": int, "unpaired": int,
@@ -97,6 +98,14 @@ def _exact(s):
                     equal(row[n] is None, s.get("mode") == "wait", f"{path}: {n} is null")
 
 
+def _buckets(buckets, count, top, where):
+    edges = [b[0] for b in buckets]
+    check(all(len(b) == 2 and b[1] > 0 for b in buckets), f"{where}: buckets {buckets}")
+    equal(edges, sorted(set(edges)), f"{where}: buckets do not rise")
+    equal(sum(b[1] for b in buckets), count, f"{where}: all are in buckets")
+    check(not edges or edges[-1] <= top, f"{where}: the last bucket is above {top}")
+
+
 def _threads(s):
     t = s["threads"]
     _rising(t["cost_ns"], ("p50", "p99", "max"), "threads.cost_ns")
@@ -112,7 +121,9 @@ def _locks(s):
     for l in s["locks"]:
         where = f"lock {l['addr']}"
         check(l["kind"] in LOCK_KINDS, f"{where}: kind {l['kind']}")
-        _rising(l["wait_ns"], ("p50", "p99", "max", "total"), where)
+        wait = l["wait_ns"]
+        _rising(wait, ("p50", "p99", "max", "total"), where)
+        _buckets(wait["buckets"], wait["count"], wait["max"], where)
         check((l["wasted_wakes"] or 0) <= (l["wakes"] or 0),
               f"{where}: more wasted wakes than wakes")
         check(sum(e["count"] for e in l["edges"]) <= l["waits"],
@@ -152,6 +163,8 @@ def _syscalls(s):
     equal(len(names), len(set(names)), "a system call is listed twice")
     for c in s["syscalls"]:
         _rising(c, ("p50_ns", "p99_ns", "max_ns"), c["name"])
+        _buckets(c["buckets"], c["timed"], c["max_ns"], c["name"])
+        check(c["timed"] <= c["calls"], f"{c['name']}: more were timed than called")
         if c["errors"] is None:
             continue
         check(c["errors"] <= c["calls"], f"{c['name']}: more errors than calls")

@@ -31,12 +31,23 @@ static void wait_mode(struct summary *s)
 	s->judged = (struct sum_judged){ 20, 9, 8, 3 };
 }
 
+static void with_kernel(struct sum_site *site)
+{
+	site->nkernel = 2;
+	FIXTURE_ARRAY(site->kernel, 2);
+	fixture_frame(&site->kernel[0], 0, "futex_do_wait", "[kernel]", NULL, 0);
+	fixture_frame(&site->kernel[1], 0, NULL, "[nf_tables]", NULL, 0);
+	site->kernel[0].kernel = site->kernel[1].kernel = true;
+	site->kernel[0].offset = 0x2c;
+}
+
 static void with_routines(struct summary *s)
 {
 	fixture_rich(s);
 	fixture_routines(s);
 	s->exit_signal = 9;
 	s->exit_code = 0;
+	with_kernel(&s->lock[0].site[0]);
 	s->lock[0].module_offset = UINT64_MAX;
 	s->lock[0].site[0].frame[0].module_offset = 0x1170;
 	s->lock[0].site[0].frame[1].inlined = true;
@@ -212,6 +223,9 @@ static void errors_say_where_and_what(void **state)
 		{ HEAD ", \"locks\": [{\"addr\": \"0x1\", \"kind\": \"soft\"}]}", EINVAL,
 		  "locks[0].kind: 'soft' is not known" },
 		{ HEAD ", \"locks\": [{\"addr\": null}]}", EINVAL, "locks[0].addr: it is null" },
+		{ HEAD ", \"locks\": [{\"addr\": \"0x1\", \"kind\": \"pi\", \"sites\": "
+		  "[{\"frames\": [{\"kernel\": true}]}]}]}", EINVAL,
+		  "locks[0].sites[0]: a frame of the kernel has no 'module'" },
 		{ HEAD ", \"exit\": {\"code\": 4294967296}}", EINVAL,
 		  "exit.code: a number is out of" },
 		{ HEAD ", \"sched\": {\"runq_ns\": {\"buckets\": [[5, 1], [5, 1]]}}}", EINVAL,

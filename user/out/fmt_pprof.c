@@ -229,6 +229,8 @@ static void put_sample(struct profile *p, const struct sum_lock *l, const struct
 	size_t i, used;
 
 	buf_reset(&p->ids);
+	for (i = 0; site && i < site->nkernel; i += used)
+		pbuf_varint(&p->ids, location_of(p, &site->kernel[i], site->nkernel - i, &used));
 	for (i = 0; site && i < site->nframe; i += used)
 		pbuf_varint(&p->ids, location_of(p, &site->frame[i], site->nframe - i, &used));
 	if (!p->ids.len)

@@ -350,8 +350,9 @@ static const char *lock_kind_word(int i)
 }
 
 static const struct sumread_member frame_members[] = {
-	{ "ip", M_HEX, true, AT(sum_frame, ip) }, { "symbol", M_STR, AT(sum_frame, symbol) },
+	{ "ip", M_HEX, AT(sum_frame, ip) }, { "symbol", M_STR, AT(sum_frame, symbol) },
 	{ "offset", M_U64, AT(sum_frame, offset) }, { "inlined", M_BOOL, AT(sum_frame, inlined) },
+	{ "kernel", M_BOOL, AT(sum_frame, kernel) },
 	{ "module", M_STR, AT(sum_frame, module) },
 	{ "module_offset", M_HEX, AT(sum_frame, module_offset) },
 	{ "file", M_STR, AT(sum_frame, file) }, { "line", M_U32, AT(sum_frame, line) },
@@ -364,6 +365,34 @@ static const struct sumread_member site_members[] = {
 	{ "frames", ROWS(sum_site, frame, nframe, sum_frame, frame_members) },
 	END
 };
+
+/* The kernel's frames stand before the others; a site has them by themselves. */
+static int site_done(struct sumread *r, void *row)
+{
+	struct sum_site *site = row;
+	size_t i, n = 0, bytes;
+	int e;
+
+	for (i = 0; i < site->nframe; i++)
+		if (site->frame[i].kernel && !site->frame[i].module)
+			return jread_fail(&r->j, "a frame of the kernel has no 'module'");
+	while (n < site->nframe && site->frame[n].kernel)
+		n++;
+	if (!n)
+		return 0;
+	bytes = n * sizeof(*site->frame);
+	e = sumread_take(r, bytes);
+	if (e)
+		return e;
+	site->kernel = malloc(bytes);
+	if (!site->kernel)
+		return sumread_no_memory(r);
+	memcpy(site->kernel, site->frame, bytes);
+	site->nkernel = n;
+	site->nframe -= n;
+	memmove(site->frame, site->frame + n, site->nframe * sizeof(*site->frame));
+	return 0;
+}
 
 static const struct sumread_member edge_members[] = {
 	{ "waker", M_INT, AT(sum_edge, waker) }, { "waiter", M_INT, AT(sum_edge, waiter) },
@@ -389,7 +418,7 @@ static const struct sumread_member lock_members[] = {
 	{ "wait_ns", M_DIST, AT(sum_lock, wait) },
 	{ "edges", ROWS(sum_lock, edge, nedge, sum_edge, edge_members) },
 	{ "samples", M_U64, AT(sum_lock, samples) },
-	{ "sites", ROWS(sum_lock, site, nsite, sum_site, site_members) },
+	{ "sites", ROWS(sum_lock, site, nsite, sum_site, site_members), .done = site_done },
 	END
 };
 
