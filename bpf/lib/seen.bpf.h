@@ -159,11 +159,14 @@ static __always_inline void seen_end(struct task_state *st, struct task_struct *
 	struct live_seen *e = seen_of(st);
 	u32 slot = st->slot;
 
+	/* In this order it may be missed by who looks, and not be found twice. */
+	if (e)
+		e->tid = 0;
+	barrier();
 	if (st->flags & ST_COUNTED)
 		add_ended(st, task);
 	if (!e)
 		return;
-	e->tid = 0;
 	st->slot = 0;
 	bpf_map_push_elem(&seen_free, &slot, 0);
 }

@@ -167,7 +167,8 @@ static int print_now(struct top *t, const struct now *n, struct err *err)
 	return r;
 }
 
-static int refresh(struct top *t, struct err *err)
+/* @last: there comes no other after it. */
+static int refresh(struct top *t, bool last, struct err *err)
 {
 	const struct now *n;
 
@@ -179,16 +180,20 @@ static int refresh(struct top *t, struct err *err)
 		return 0;
 	}
 	/* The first is where the others count from. */
-	return n->tick ? print_now(t, n, err) : 0;
+	return n->tick || last ? print_now(t, n, err) : 0;
 }
 
-static bool is_over(const struct top *t)
+static bool all_ended(const struct top *t)
+{
+	return t->o->pids.n && !live_threads(t->s.live);
+}
+
+static bool is_enough(const struct top *t)
 {
 	const struct top_opts *o = t->o;
 	uint64_t first = t->screen ? 0 : 1;
 
-	return (o->refreshes && t->shown >= o->refreshes + first) ||
-	       (o->pids.n && !live_threads(t->s.live)) || t->s.out.error;
+	return (o->refreshes && t->shown >= o->refreshes + first) || t->s.out.error;
 }
 
 static uint64_t delay(const struct top *t)
@@ -219,10 +224,13 @@ static int follow(struct top *t, struct err *err)
 	uint64_t next = 0, now;
 	int what, ms;
 
-	while (!is_over(t)) {
+	while (!is_enough(t)) {
+		/* What they did since the last refresh is told, but not to an empty screen. */
+		if (all_ended(t))
+			return t->screen || !refresh(t, true, err) ? 0 : -err->code;
 		now = clock_mono_ns();
 		if (now >= next && !(t->screen && tui_paused(t->screen))) {
-			if (refresh(t, err))
+			if (refresh(t, false, err))
 				return -err->code;
 			/* At a steady pace, but none is made up for. */
 			next = next && now - next < delay(t) ? next + delay(t) : now + delay(t);

@@ -97,7 +97,10 @@ static int add_end(struct pipe_fill *f, struct sum_pipe *p, const struct live_en
 		return -ENOMEM;
 	e->chunks += v->chunks;
 	e->bytes += v->bytes;
-	e->blocked_ns += v->blocked_ns + (v->since_ns ? f->now_ns - v->since_ns : 0);
+	e->blocked_ns += v->blocked_ns;
+	/* It may have begun since we looked at the clock. */
+	if (v->since_ns && v->since_ns < f->now_ns)
+		e->blocked_ns += f->now_ns - v->since_ns;
 	e->blocked += v->blocked;
 	e->eagain += v->eagain;
 	e->futex_calls += v->futex_calls;

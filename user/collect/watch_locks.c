@@ -162,12 +162,15 @@ static struct watch_lock_row *lock_of(struct watch *w, struct now_thread *t, siz
 	return row;
 }
 
-/* pthread_join waits until the word of a thread's id is cleared, at the thread's end. */
+/*
+ * pthread_join waits until the word of a thread's id is cleared, at the thread's end. 1
+ * and 2 are what a mutex holds, and in a pid namespace threads' ids too.
+ */
 static bool waits_for_end(const struct watch *w, const struct now_thread *t)
 {
 	const struct now_thread *other;
 
-	if (!t->lock_val || t->lock_val == (uint32_t)t->tid)
+	if (t->lock_val <= 2 || t->lock_val == (uint32_t)t->tid)
 		return false;
 	other = watch_thread(w, (pid_t)t->lock_val);
 	return other && other->tgid == t->tgid;

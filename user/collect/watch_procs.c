@@ -2,7 +2,9 @@
 /*
  * DESIGN. A process is the sum of what its ended threads came to, which the kernel
  * side keeps, and of its threads alive. The first is read before the second: a thread
- * that ends meanwhile is missed once; totals stand still for that long, and go on.
+ * that ends meanwhile is missed once; totals stand still for that long, and go on. For
+ * the same reason a process that nobody is left of goes only when the next refresh has
+ * not found any more ends of it.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -58,8 +60,25 @@ static void process_drop(struct watch *w, size_t i)
 		*at = i;
 }
 
-/* Those that had nobody left the last time are not shown again. */
 void watch_processes_begin(struct watch *w)
+{
+	struct now *n = &w->now;
+	size_t i;
+
+	for (i = 0; i < n->nprocess; i++) {
+		struct now_process *p = &n->process[i];
+		bool empty = !p->threads;
+
+		p->threads = p->running = p->runnable = p->blocked = 0;
+		p->ended.step = 0;
+		p->age_ns = 0;
+		memset(&w->process_row[i], 0, sizeof(w->process_row[i]));
+		w->process_row[i].empty = empty;
+	}
+}
+
+/* Those that had nobody left the last time are not shown again. */
+static void drop_ended(struct watch *w)
 {
 	struct now *n = &w->now;
 	size_t i;
@@ -67,16 +86,11 @@ void watch_processes_begin(struct watch *w)
 	for (i = n->nprocess; i-- > 0;) {
 		struct now_process *p = &n->process[i];
 
-		if (!p->threads) {
-			if (w->ended_fd >= 0)
-				(void)bpf_map_delete_elem(w->ended_fd, &p->tgid);
-			process_drop(w, i);
+		if (p->threads || p->ended.step || !w->process_row[i].empty)
 			continue;
-		}
-		p->threads = p->running = p->runnable = p->blocked = 0;
-		p->ended.step = 0;
-		p->age_ns = 0;
-		memset(&w->process_row[i], 0, sizeof(w->process_row[i]));
+		if (w->ended_fd >= 0)
+			(void)bpf_map_delete_elem(w->ended_fd, &p->tgid);
+		process_drop(w, i);
 	}
 }
 
@@ -166,6 +180,7 @@ int watch_processes_end(struct watch *w)
 		tgid = t->tgid;
 		add_thread(&n->process[at], &w->process_row[at], t);
 	}
+	drop_ended(w);
 	n->cpu_ns.step = n->runnable_ns.step = n->switches.step = 0;
 	for (i = 0; i < n->nprocess; i++)
 		finish_process(n, &n->process[i], &w->process_row[i]);

@@ -29,7 +29,7 @@ struct watch_lock_row {
 	uint64_t back_ns, inside_ns;	/* in waits that came back, and those still on */
 	uint64_t active;	/* tick of its last change */
 	uint64_t asked;		/* tick of the last asking for its name, + 1 */
-	bool seen, changed, longest;	/* in this refresh; longest: a wait longer than all before */
+	bool seen, changed, longest;	/* in this refresh; longest: its max_ns rose */
 	char *symbol, *module;
 	struct watch_hist { uint32_t now[HIST_BUCKETS], before[HIST_BUCKETS]; } *hist;
 };
@@ -46,7 +46,10 @@ struct watch {
 	uint32_t *row_of;		/* by slot: 1 + its row; 0: none */
 	struct map *by_tid;		/* pid_t → size_t, index of a thread */
 	struct map *by_tgid;		/* pid_t → size_t, index of a process */
-	struct watch_process_row { uint64_t sum[6], created; } *process_row;
+	struct watch_process_row {
+		uint64_t sum[6], created;
+		bool empty;		/* nobody was left at the last refresh */
+	} *process_row;
 	size_t process_cap;
 	int ended_fd;			/* of map "ended"; -1: without a kernel */
 	struct watch_name *name;	/* WATCH_NAMES, by tid */

@@ -167,6 +167,27 @@ static void add_since(struct live_seen *e, uint64_t now_ns)
 	}
 }
 
+#define CLOCKS_NS 1000000	/* more than the CPUs' clocks are apart */
+
+/*
+ * Who is new in the table and has a past all the same, as a filter let it in again or it
+ * took its leader's place by an exec: only what is on since its last switch is a step.
+ */
+static void begin_figures(struct now_thread *t, const struct live_seen *e, uint64_t last_ns)
+{
+	uint64_t past = e->oncpu_ns + e->runnable_ns + e->blocked_ns;
+	uint64_t lived = e->since_ns > e->start_ns ? e->since_ns - e->start_ns : 0;
+
+	if (e->start_ns >= last_ns && past <= lived + CLOCKS_NS)
+		return;
+	t->cpu_ns.total = e->oncpu_ns;
+	t->runnable_ns.total = e->runnable_ns;
+	t->blocked_ns.total = e->blocked_ns;
+	t->lock_ns.total = e->lock_ns;
+	t->switches.total = e->switches;
+	t->calls.total = e->calls;
+}
+
 static void take_row(struct now_thread *t, struct live_seen *e, uint64_t now_ns)
 {
 	add_since(e, now_ns);
@@ -196,12 +217,11 @@ static void look_at(struct watch *w, struct now_thread *t, const volatile struct
 		still_so(t, now_ns > t->looked_ns ? now_ns - t->looked_ns : 0);
 	} else {
 		read_slot(&e, seen);
+		if (t->new_row)
+			begin_figures(t, &e, now_ns - w->now.interval_ns);
 		take_row(t, &e, now_ns);
 		watch_count(&t->calls, e.calls);
 	}
-	/* A filter that left it out lets it in again: what it has come to is not of now. */
-	if (t->new_row && t->began_ns + w->now.interval_ns < now_ns)
-		no_steps(t);
 	t->looked_ns = now_ns;
 	t->state_ns = now_ns > t->since_ns ? now_ns - t->since_ns : 0;
 	t->age_ns = now_ns > t->began_ns ? now_ns - t->began_ns : 0;
