@@ -407,7 +407,8 @@ __weak __noinline int futex_waited(struct task_state *st, struct live_futex *fx,
 	edge_add(st);
 	if (st->dead && !cfg.watch && !(st->flags & ST_CALIB))
 		join_event(st, now);
-	if (cfg.stacks && (how & WAIT_SAMPLE) && !(how & WAIT_BLOCKED && fx->samples && begins_next(fx)))
+	if (cfg.stacks && (how & WAIT_SAMPLE) &&
+	    !(how & WAIT_BLOCKED && fx->samples && begins_next(fx)))
 		stack_sample(st, fx, wait_ns, now, 0);
 	return 0;
 }

@@ -29,7 +29,7 @@ struct watch_lock_row {
 	uint64_t back_ns, inside_ns;	/* in waits that came back, and those still on */
 	uint64_t active;	/* tick of its last change */
 	uint64_t asked;		/* tick of the last asking for its name, + 1 */
-	bool seen, changed, longest;	/* in this refresh; longest: a wait longer than all before */
+	bool seen, changed, longest;	/* now; longest: a wait longer than all before */
 	char *symbol, *module;
 	struct watch_hist { uint32_t now[HIST_BUCKETS], before[HIST_BUCKETS]; } *hist;
 };

@@ -115,7 +115,7 @@ struct sum_edge {
 struct sum_site {
 	struct sum_frame *frame;	/* innermost first */
 	size_t nframe;
-	struct sum_frame *kernel;	/* inside the innermost frame, where it waits; may be none */
+	struct sum_frame *kernel;	/* inside the innermost frame, where it waits */
 	size_t nkernel;
 	uint64_t samples;	/* of this site */
 	uint64_t waits;		/* estimated: this site's share, by samples, of the lock's waits */
