@@ -8,8 +8,8 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (ROOT, TRACER, Skip, check, clean_env, contains, equal, main, need, run, scratch,
-                     test)
+from harness import (ROOT, TRACER, Skip, check, clean_env, contains, equal, main, need, run,
+                     scratch, test)
 from terminal import run_on_terminal
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

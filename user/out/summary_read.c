@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/errname.h"
 #include "out/sumread.h"
 
 #define AT SUMREAD_AT
@@ -342,251 +341,6 @@ static const struct sumread_member threads_members[] = {
 	END
 };
 
-/* --- locks ----------------------------------------------------------------- */
-
-static const char *lock_kind_word(int i)
-{
-	return i <= SUM_LOCK_JOIN ? sum_lock_kind_name((enum sum_lock_kind)i) : NULL;
-}
-
-static const struct sumread_member frame_members[] = {
-	{ "ip", M_HEX, AT(sum_frame, ip) }, { "symbol", M_STR, AT(sum_frame, symbol) },
-	{ "offset", M_U64, AT(sum_frame, offset) }, { "inlined", M_BOOL, AT(sum_frame, inlined) },
-	{ "kernel", M_BOOL, AT(sum_frame, kernel) },
-	{ "module", M_STR, AT(sum_frame, module) },
-	{ "module_offset", M_HEX, AT(sum_frame, module_offset) },
-	{ "file", M_STR, AT(sum_frame, file) }, { "line", M_U32, AT(sum_frame, line) },
-	END
-};
-
-static const struct sumread_member site_members[] = {
-	{ "samples", M_U64, AT(sum_site, samples) }, { "waits", M_U64, AT(sum_site, waits) },
-	{ "wait_ns", M_U64, AT(sum_site, wait_ns) },
-	{ "frames", ROWS(sum_site, frame, nframe, sum_frame, frame_members) },
-	END
-};
-
-/* The kernel's frames stand before the others; a site has them by themselves. */
-static int site_done(struct sumread *r, void *row)
-{
-	struct sum_site *site = row;
-	size_t i, n = 0, bytes;
-	int e;
-
-	for (i = 0; i < site->nframe; i++)
-		if (site->frame[i].kernel && !site->frame[i].module)
-			return jread_fail(&r->j, "a frame of the kernel has no 'module'");
-	while (n < site->nframe && site->frame[n].kernel)
-		n++;
-	if (!n)
-		return 0;
-	bytes = n * sizeof(*site->frame);
-	e = sumread_take(r, bytes);
-	if (e)
-		return e;
-	site->kernel = malloc(bytes);
-	if (!site->kernel)
-		return sumread_no_memory(r);
-	memcpy(site->kernel, site->frame, bytes);
-	site->nkernel = n;
-	site->nframe -= n;
-	memmove(site->frame, site->frame + n, site->nframe * sizeof(*site->frame));
-	return 0;
-}
-
-static const struct sumread_member edge_members[] = {
-	{ "waker", M_INT, AT(sum_edge, waker) }, { "waiter", M_INT, AT(sum_edge, waiter) },
-	{ "count", M_U64, AT(sum_edge, count) },
-	{ "waker_comm", M_COMM, AT(sum_edge, waker_comm) },
-	{ "waiter_comm", M_COMM, AT(sum_edge, waiter_comm) },
-	END
-};
-
-static const struct sumread_member lock_members[] = {
-	{ "addr", M_HEX, true, AT(sum_lock, addr) }, { "symbol", M_STR, AT(sum_lock, symbol) },
-	{ "module", M_STR, AT(sum_lock, module) },
-	{ "module_offset", M_HEX, AT(sum_lock, module_offset) },
-	{ "kind", M_WORD, true, AT(sum_lock, kind), .word = lock_kind_word },
-	{ "tgid", M_INT, AT(sum_lock, tgid) }, { "comm", M_COMM, AT(sum_lock, comm) },
-	{ "waits", M_U64, AT(sum_lock, waits) }, { "blocked", M_U64, AT(sum_lock, blocked) },
-	{ "pending", M_U64, AT(sum_lock, pending) },
-	{ "pending_ns", M_U64, AT(sum_lock, pending_ns) },
-	{ "timeouts", M_U64, AT(sum_lock, timeouts) }, { "eagain", M_U64, AT(sum_lock, eagain) },
-	{ "wakes", M_U64, AT(sum_lock, wakes) }, { "woken", M_U64, AT(sum_lock, woken) },
-	{ "wasted_wakes", M_U64, AT(sum_lock, wasted_wakes) },
-	{ "requeued", M_U64, AT(sum_lock, requeued) }, { "holder", M_INT, AT(sum_lock, holder) },
-	{ "wait_ns", M_DIST, AT(sum_lock, wait) },
-	{ "edges", ROWS(sum_lock, edge, nedge, sum_edge, edge_members) },
-	{ "samples", M_U64, AT(sum_lock, samples) },
-	{ "sites", ROWS(sum_lock, site, nsite, sum_site, site_members), .done = site_done },
-	END
-};
-
-static const struct sumread_member op_members[] = {
-	{ "name", M_NAME, true, AT(sum_futex_op, name) },
-	{ "calls", M_U64, AT(sum_futex_op, calls) }, { "errors", M_U64, AT(sum_futex_op, errors) },
-	END
-};
-
-static const struct sumread_member futex_members[] = {
-	{ "calls", M_U64, AT(summary, futex.calls) }, { "waits", M_U64, AT(summary, futex.waits) },
-	{ "wakes", M_U64, AT(summary, futex.wakes) },
-	{ "wasted_wakes", M_U64, AT(summary, futex.wasted_wakes) },
-	{ "eagain", M_U64, AT(summary, futex.eagain) },
-	{ "timeouts", M_U64, AT(summary, futex.timeouts) },
-	{ "requeued", M_U64, AT(summary, futex.requeued) },
-	{ "addresses", M_U64, AT(summary, futex.addresses) },
-	{ "ops", ROWS(summary, futex.op, futex.nop, sum_futex_op, op_members) },
-	END
-};
-
-/* --- pipes ----------------------------------------------------------------- */
-
-static const char *pipe_kind_word(int i)
-{
-	return i <= SUM_EVENTFD ? sum_pipe_kind_name((enum sum_pipe_kind)i) : NULL;
-}
-
-static const char *bottleneck_word(int i)
-{
-	return i <= SUM_READER ? sum_bottleneck_name((enum sum_bottleneck)i) : NULL;
-}
-
-static const struct sumread_member end_members[] = {
-	{ "tid", M_INT, true, AT(sum_pipe_end, tid) }, { "tgid", M_INT, AT(sum_pipe_end, tgid) },
-	{ "comm", M_COMM, AT(sum_pipe_end, comm) }, { "chunks", M_U64, AT(sum_pipe_end, chunks) },
-	{ "bytes", M_U64, AT(sum_pipe_end, bytes) },
-	{ "blocked_ns", M_U64, AT(sum_pipe_end, blocked_ns) },
-	{ "blocked", M_U64, AT(sum_pipe_end, blocked) },
-	{ "eagain", M_U64, AT(sum_pipe_end, eagain) },
-	{ "futex_calls", M_U64, AT(sum_pipe_end, futex_calls) },
-	{ "chunk_bytes", M_DIST, AT(sum_pipe_end, chunk_bytes) },
-	END
-};
-
-static const struct sumread_member pipe_members[] = {
-	{ "kind", M_WORD, true, AT(sum_pipe, kind), .word = pipe_kind_word },
-	{ "inode", M_U64, true, AT(sum_pipe, inode) },
-	{ "chunks_written", M_U64, AT(sum_pipe, chunks_written) },
-	{ "chunks_read", M_U64, AT(sum_pipe, chunks_read) },
-	{ "bytes", M_U64, AT(sum_pipe, bytes) }, { "bytes_read", M_U64, AT(sum_pipe, bytes_read) },
-	{ "chunk_bytes", M_DIST, AT(sum_pipe, chunk_bytes) },
-	{ "writer_blocked_ns", M_U64, AT(sum_pipe, writer_blocked_ns) },
-	{ "reader_blocked_ns", M_U64, AT(sum_pipe, reader_blocked_ns) },
-	{ "futex_calls", M_U64, AT(sum_pipe, futex_calls) },
-	{ "futex_per_chunk", M_REAL, AT(sum_pipe, futex_per_chunk) },
-	{ "bottleneck", M_WORD, AT(sum_pipe, bottleneck), .word = bottleneck_word },
-	{ "writer_ends", ROWS(sum_pipe, writer, nwriter, sum_pipe_end, end_members) },
-	{ "reader_ends", ROWS(sum_pipe, reader, nreader, sum_pipe_end, end_members) },
-	END
-};
-
-/* --- system calls, scheduling, the ledgers --------------------------------- */
-
-/* The errno that out_errno_name writes as this word; 0: none. */
-static int errno_of(const struct sumread *r)
-{
-	int code = errname_find(r->j.s, r->j.n);
-	char text[12], *end;
-	long number;
-
-	if (code || r->j.n < 2 || r->j.n >= sizeof(text) || r->j.s[0] != 'E')
-		return code;
-	memcpy(text, r->j.s, r->j.n);
-	text[r->j.n] = '\0';
-	number = strtol(text + 1, &end, 10);
-	return *end || number < 1 || number > INT32_MAX ? 0 : (int)number;
-}
-
-static int add_errno(struct sumread *r, void *base)
-{
-	struct sum_syscall *c = base;
-	void *rows = c->by_errno;
-	int e, code = errno_of(r);
-
-	if (!code)
-		return jread_fail(&r->j, "'%.*s' is no error's name",
-				  (int)(r->j.n < 64 ? r->j.n : 64), r->j.s);
-	e = sumread_grow(r, &rows, c->nby_errno, sizeof(*c->by_errno));
-	if (e)
-		return e;
-	c->by_errno = rows;
-	c->by_errno[c->nby_errno].err = code;
-	return jread_u64(&r->j, &c->by_errno[c->nby_errno++].count);
-}
-
-static int read_by_errno(struct sumread *r, void *base)
-{
-	return sumread_names(r, base, add_errno);
-}
-
-static const struct sumread_member syscall_members[] = {
-	{ "name", M_NAME, true, AT(sum_syscall, name) }, { "nr", M_INT, AT(sum_syscall, nr) },
-	{ "calls", M_U64, AT(sum_syscall, calls) }, { "errors", M_U64, AT(sum_syscall, errors) },
-	{ "by_errno", M_FN, .fn = read_by_errno },
-	{ "total_ns", M_DIST_U64, AT(sumread_dist, total) },
-	{ "cpu_ns", M_U64, AT(sum_syscall, cpu_ns) },
-	{ "p50_ns", M_DIST_U64, AT(sumread_dist, p50) },
-	{ "p99_ns", M_DIST_U64, AT(sumread_dist, p99) },
-	{ "max_ns", M_DIST_U64, AT(sumread_dist, max) },
-	{ "timed", M_DIST_U64, AT(sumread_dist, count) }, { "buckets", .kind = M_BUCKETS },
-	END
-};
-
-static int syscall_done(struct sumread *r, void *row)
-{
-	struct sum_syscall *c = row;
-
-	/* From before "timed" there was: all of them, but those that never return. */
-	if (!r->dist.count && !r->dist.has_buckets)
-		r->dist.count = c->calls;
-	sumread_hist(&r->dist, &c->wall);
-	return 0;
-}
-
-static const struct sumread_member block_members[] = {
-	{ "name", M_NAME, true, AT(sum_block, name) }, { "count", M_U64, AT(sum_block, count) },
-	{ "total_ns", M_U64, AT(sum_block, total_ns) },
-	END
-};
-
-static const struct sumread_member sched_members[] = {
-	{ "cpus", M_U32, AT(summary, sched.cpus) },
-	{ "oncpu_ns", M_U64, AT(summary, sched.oncpu_ns) },
-	{ "runnable_ns", M_U64, AT(summary, sched.runnable_ns) },
-	{ "blocked_ns", M_U64, AT(summary, sched.blocked_ns) },
-	{ "switches", M_U64, AT(summary, sched.switches) },
-	{ "voluntary", M_U64, AT(summary, sched.voluntary) },
-	{ "involuntary", M_U64, AT(summary, sched.involuntary) },
-	{ "migrations", M_U64, AT(summary, sched.migrations) },
-	{ "runq_ns", M_DIST, AT(summary, sched.runq) },
-	{ "blocked_in", ROWS(summary, sched.block, sched.nblock, sum_block, block_members) },
-	END
-};
-
-static const struct sumread_member overhead_members[] = {
-	{ "measured", M_BOOL, AT(summary, overhead.measured) },
-	{ "bare_call_ns", M_I64, AT(summary, overhead.bare_call_ns) },
-	{ "ns_per_syscall", M_I64, AT(summary, overhead.ns_per_syscall) },
-	{ "ns_per_futex", M_I64, AT(summary, overhead.ns_per_futex) },
-	{ "ns_per_pipe_chunk", M_I64, AT(summary, overhead.ns_per_pipe_chunk) },
-	{ "ns_per_start_routine", M_I64, AT(summary, overhead.ns_per_start_routine) },
-	{ "ns_in_routine_stage", M_I64, AT(summary, overhead.ns_in_routine_stage) },
-	{ "consumer_cpu_ns", M_U64, AT(summary, overhead.consumer_cpu_ns) },
-	END
-};
-
-static const struct sumread_member loss_members[] = {
-	{ "ring_full", M_U64, AT(summary, loss.ring_full) },
-	{ "map_full", M_U64, AT(summary, loss.map_full) },
-	{ "recursion", M_U64, AT(summary, loss.recursion) },
-	{ "unpaired", M_U64, AT(summary, loss.unpaired) },
-	{ "stacks", M_U64, AT(summary, loss.stacks) },
-	{ "unknown", M_U64, AT(summary, loss.unknown) },
-	{ "total", M_U64, AT(summary, loss.total) },
-	END
-};
-
 static const struct sumread_member summary_members[] = {
 	{ "schema", M_FN, true, .fn = read_schema },
 	{ "tracer", M_NAME, AT(summary, tracer_version) },
@@ -601,14 +355,14 @@ static const struct sumread_member summary_members[] = {
 	{ "judged", M_OBJECT, .of = judged_members },
 	{ "findings", ROWS(summary, finding, nfinding, sum_finding, finding_members) },
 	{ "threads", M_OBJECT, .of = threads_members },
-	{ "locks", ROWS(summary, lock, nlock, sum_lock, lock_members) },
-	{ "futex", M_OBJECT, .of = futex_members },
-	{ "pipes", ROWS(summary, pipe, npipe, sum_pipe, pipe_members) },
-	{ "syscalls", ROWS(summary, syscall, nsyscall, sum_syscall, syscall_members),
-	  .done = syscall_done },
-	{ "sched", M_OBJECT, .of = sched_members },
-	{ "overhead", M_OBJECT, .of = overhead_members },
-	{ "loss", M_OBJECT, .of = loss_members },
+	{ "locks", ROWS(summary, lock, nlock, sum_lock, sumread_lock) },
+	{ "futex", M_OBJECT, .of = sumread_futex },
+	{ "pipes", ROWS(summary, pipe, npipe, sum_pipe, sumread_pipe) },
+	{ "syscalls", ROWS(summary, syscall, nsyscall, sum_syscall, sumread_syscall),
+	  .done = sumread_syscall_done },
+	{ "sched", M_OBJECT, .of = sumread_sched },
+	{ "overhead", M_OBJECT, .of = sumread_overhead },
+	{ "loss", M_OBJECT, .of = sumread_loss },
 	END
 };
 

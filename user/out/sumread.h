@@ -67,6 +67,13 @@ struct sumread_member {
 	.size = sizeof(struct row), .of = table
 #define SUMREAD_END { .name = NULL }
 
+/* Rows of a summary's lists, and objects that are read into the summary itself. */
+extern const struct sumread_member sumread_lock[], sumread_pipe[], sumread_syscall[];
+extern const struct sumread_member sumread_futex[], sumread_sched[], sumread_overhead[],
+	sumread_loss[];
+/* When all of a system call is read. */
+int sumread_syscall_done(struct sumread *r, void *row);
+
 /* All: 0 or a negative errno; the error is in .err, the place in .place. */
 
 /* An object by @table into the struct at @base. */
