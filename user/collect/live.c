@@ -17,6 +17,7 @@
 #define SETTLE_NS 200000
 #define FIND_TRIES 5
 #define TICK_MIN_MS 1
+#define WATCH_ANSWER_MS 1500
 
 /* A ring that fills in a burst must be emptied before the burst goes on. */
 #define CONSUMER_NICE (-15)
@@ -50,7 +51,9 @@ void live_release_tables(struct live *l)
 static int live_init(struct live *l, const struct live_setup *setup, struct err *err)
 {
 	struct sym_opts so = { .libexec_dir = setup->libexec_dir,
-			       .debuginfod = setup->debuginfod };
+			       .debuginfod = setup->debuginfod,
+			       /* Who watches a screen would rather do without a name. */
+			       .answer_ms = setup->watch ? WATCH_ANSWER_MS : 0 };
 	unsigned int nrings;
 
 	l->mode = setup->mode;

@@ -29,6 +29,7 @@ struct sym_opts {
 	/* No .file, .line and inlined frames: saves some 0.1 s for each large debug file. */
 	bool no_lines;
 	bool debuginfod;		/* ask its servers, too: symfetch.h */
+	uint32_t answer_ms;		/* for one answer; 0: SYM_TIMEOUT_MS */
 	uint32_t patience_ms;		/* for all answers together; 0: SYM_PATIENCE_MS */
 	uint64_t snapshot_ns;		/* CPU time at once for new snapshots; 0: SYM_SNAPSHOT_NS */
 };
@@ -136,7 +137,7 @@ void sym_forget(struct sym *s, uint32_t space);
  * stack longer than the copy ends where the copy ends. Returns the number of
  * frames in @out, at most @max and SYM_FRAMES, at least 1; -ENOENT when @space
  * was never snapshot, -EIO when the child does not answer (counted in the
- * statistics), -ENOMEM. Blocks for SYM_TIMEOUT_MS at most.
+ * statistics), -ENOMEM. Blocks for SYM_TIMEOUT_MS at most, or opts.answer_ms.
  */
 int sym_unwind(struct sym *s, uint32_t space, const struct sym_regs *regs,
 	       const void *stack, size_t stack_bytes, struct sym_frame *out, int max);

@@ -20,6 +20,11 @@
 #define SPACE_DEATHS_MAX 2
 #define WAIT_PART 100	/* of the time that passes, is given back */
 
+static int answer_ms(const struct sym *s)
+{
+	return s->opts.answer_ms ? (int)s->opts.answer_ms : SYM_TIMEOUT_MS;
+}
+
 static int need_child(struct sym *s)
 {
 	size_t it = 0;
@@ -58,7 +63,7 @@ static int send_words(struct sym *s, enum symp_type type, const uint32_t *word, 
 		rc = buf_add(&s->out, word, n * sizeof(*word));
 	if (!rc)
 		rc = symp_end(&s->out);
-	return rc ? rc : symchild_send(&s->child, &s->out, fd, SYM_TIMEOUT_MS);
+	return rc ? rc : symchild_send(&s->child, &s->out, fd, answer_ms(s));
 }
 
 static int send_file(struct sym *s, uint32_t id)
@@ -128,7 +133,7 @@ static int send_space(struct sym *s, struct symspace *sp)
 	if (!rc)
 		rc = symp_end(&s->out);
 	if (!rc)
-		rc = symchild_send(&s->child, &s->out, -1, SYM_TIMEOUT_MS);
+		rc = symchild_send(&s->child, &s->out, -1, answer_ms(s));
 	sp->sent = !rc;
 	return rc;
 }
@@ -153,7 +158,7 @@ static int take_answers(struct sym *s, const struct sym_request *r, size_t n,
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++) {
-		rc = symchild_recv(&s->child, r[i].answer, first + (uint32_t)i, SYM_TIMEOUT_MS,
+		rc = symchild_recv(&s->child, r[i].answer, first + (uint32_t)i, answer_ms(s),
 				   &m);
 		if (!rc)
 			rc = fn(ctx, i, &m);
@@ -192,7 +197,7 @@ int sym_ask_all(struct sym *s, struct symspace *sp, const struct sym_request *r,
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = add_request(s, &r[i]);
 	if (!rc)
-		rc = symchild_send(&s->child, &s->out, -1, SYM_TIMEOUT_MS);
+		rc = symchild_send(&s->child, &s->out, -1, answer_ms(s));
 	if (!rc)
 		rc = take_answers(s, r, n, fn, ctx);
 	ns = clock_mono_ns() - begin_ns;
