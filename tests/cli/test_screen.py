@@ -330,6 +330,20 @@ def pause_holds_the_picture_and_keys_still_act():
 
 
 @test(root=False)
+def what_is_changed_is_told_where_tabs_must_give_way():
+    with screen(columns=60) as s:
+        s.keys("Z", "\\", "app", "enter", "T")
+        s.see(r"^ 1 Threads  2 3 4 5 +PAUSED  filter: app  totals  \d/6$")
+        s.click(s.lines[2].index("3"), 2)
+        s.see(r"^ 1 2 3 Pipes  4 5 +PAUSED  totals  1/2$")
+        s.keys("T", "Z")
+        s.see("^ 1 Threads  2 Locks")
+        s.resize(40, 24)
+        s.see("^ 1 2 3 Pipes  4 5")
+        end(s)
+
+
+@test(root=False)
 def totals():
     with screen() as s:
         s.keys("2", "T")

@@ -8,7 +8,7 @@
 #include "out/human.h"
 #include "stats/units.h"
 
-void tui_zone_add(struct tui *t, int y, int x0, int x1, int what, int arg)
+void tui_zone_add(struct tui *t, int y, int x0, int x1, enum tui_zone_kind what, int arg)
 {
 	if (t->nzone == TUI_ZONES)
 		return;
@@ -52,10 +52,10 @@ static void draw_head(struct tui *t)
 	buf_release(&rest);
 }
 
-/* Appends an item and two blanks, as long as it fits. */
-static void item(struct tui *t, int room, const char *fmt, ...)
+/* Appends an item and two blanks; false: it does not fit. */
+static bool item(struct tui *t, int room, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-static void item(struct tui *t, int room, const char *fmt, ...)
+static bool item(struct tui *t, int room, const char *fmt, ...)
 {
 	char text[TUI_TITLE_BYTES];
 	va_list ap;
@@ -65,63 +65,80 @@ static void item(struct tui *t, int room, const char *fmt, ...)
 	va_end(ap);
 	if (tui_width(t->text.data ? t->text.data : "", t->text.len) +
 	    tui_width(text, strlen(text)) + 2 > room)
-		return;
+		return false;
 	buf_addf(&t->text, "%s%s", t->text.len ? "  " : "", text);
+	return true;
 }
 
-/* What is not as at the start, to the right of the tabs; the weightiest first. */
-static void draw_status(struct tui *t, int y, int x)
+/*
+ * What is not as at the start, the weightiest first, and where the cursor is, in
+ * the scratch text. False when more than the latter does not fit.
+ */
+static bool make_status(struct tui *t, int room)
 {
 	const struct tui_level *l = tui_level(t);
-	bool list = tui_is_list(t);
-	int room = COLS - x - 2, w;
+	bool list = tui_is_list(t), fits = true;
 
 	buf_reset(&t->text);
 	if (t->paused)
-		item(t, room, "PAUSED");
+		fits &= item(t, room, "PAUSED");
 	if (list && *l->filter) {
 		buf_reset(&t->cell);
 		tui_esc(t, &t->cell, l->filter);
-		item(t, room, "filter: %s", t->cell.data);
+		fits &= item(t, room, "filter: %s", t->cell.data);
 	}
 	if (list && t->per[l->tab].only_tagged)
-		item(t, room, "tagged");
+		fits &= item(t, room, "tagged");
 	if (t->totals)
-		item(t, room, "totals");
+		fits &= item(t, room, "totals");
 	if (list && l->tab == NOW_THREADS && !l->tgid && t->hide)
-		item(t, room, "by process");
-	else if (t->rows.tree && list)
-		item(t, room, "tree");
+		fits &= item(t, room, "by process");
+	else if (list && t->rows.tree)
+		fits &= item(t, room, "tree");
 	if (list && t->follow)
-		item(t, room, "follow");
+		fits &= item(t, room, "follow");
 	item(t, room, "%zu/%zu", tui_count(t) ? l->sel + 1 : 0, tui_count(t));
-	w = tui_width(t->text.data ? t->text.data : "", t->text.len);
-	if (w)
-		tui_put(t, y, COLS - w, w, TUI_STATUS, t->text.data, t->text.len);
+	return fits;
+}
+
+/* " 1 Threads ", or " 1" for those that there is no room for. */
+static int tab_text(struct tui *t, int i, bool narrow, char *text, size_t size)
+{
+	if (narrow && i != (int)t->tab)
+		return snprintf(text, size, " %d", i + 1);
+	return snprintf(text, size, " %d %s ", i + 1, now_tabs[i].title);
+}
+
+static int tabs_width(struct tui *t, bool narrow)
+{
+	char text[64];
+	int i, sum = 0;
+
+	for (i = 0; i < NOW_TABS; i++)
+		sum += tab_text(t, i, narrow, text, sizeof(text));
+	return sum;
 }
 
 static void draw_tabs(struct tui *t, int y)
 {
-	int x = 0, all = 0, i;
-	bool narrow;
+	bool narrow = !make_status(t, COLS - tabs_width(t, false));
+	int x = 0, i, w;
 
-	for (i = 0; i < NOW_TABS; i++)
-		all += (int)strlen(now_tabs[i].title) + 4;
-	narrow = all > COLS;
+	if (narrow || tabs_width(t, false) > COLS) {
+		narrow = true;
+		make_status(t, COLS - tabs_width(t, true));
+	}
 	for (i = 0; i < NOW_TABS; i++) {
-		bool on = i == (int)t->tab;
 		char text[64];
-		int w;
 
-		if (narrow && !on)
-			snprintf(text, sizeof(text), " %d", i + 1);
-		else
-			snprintf(text, sizeof(text), " %d %s ", i + 1, now_tabs[i].title);
-		w = tui_puts(t, y, x, COLS - x, on ? TUI_TAB_ON : TUI_TAB, text);
+		tab_text(t, i, narrow, text, sizeof(text));
+		w = tui_puts(t, y, x, COLS - x, i == (int)t->tab ? TUI_TAB_ON : TUI_TAB, text);
 		tui_zone_add(t, y, x, x + w, TUI_ZONE_TAB, i);
 		x += w;
 	}
-	draw_status(t, y, x);
+	w = tui_width(t->text.data ? t->text.data : "", t->text.len);
+	if (w)
+		tui_put(t, y, COLS - w, w, TUI_STATUS, t->text.data, t->text.len);
 }
 
 /* The way to here: "Processes › threads of app (42) › lock queue_lock of app (42)". */

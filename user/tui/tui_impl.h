@@ -117,13 +117,14 @@ struct tui_page {
 	size_t n, cap;
 };
 
-/* Where a click means something. */
+/* Where a click means something: a key, a tab, a heading, a line, one of the menu. */
+enum tui_zone_kind { TUI_ZONE_KEY, TUI_ZONE_TAB, TUI_ZONE_COL, TUI_ZONE_ROW, TUI_ZONE_ITEM };
 struct tui_zone {
 	int y, x0, x1;
-	enum { TUI_ZONE_KEY, TUI_ZONE_TAB, TUI_ZONE_COL, TUI_ZONE_ROW, TUI_ZONE_ITEM } what;
-	int arg;
+	enum tui_zone_kind what;
+	int arg;		/* which */
 };
-#define TUI_ZONES 256
+#define TUI_ZONES 1024
 
 enum tui_ask { TUI_ASK_SEARCH, TUI_ASK_FILTER, TUI_ASK_DELAY };
 enum tui_mode { TUI_NORMAL, TUI_INPUT, TUI_MENU, TUI_HELP };
@@ -275,7 +276,7 @@ void tui_help_build(struct tui *t);
 /* --- drawing (tui_draw.c, tui_table.c) --- */
 void tui_draw(struct tui *t);
 void tui_table_draw(struct tui *t, int y, size_t lines);
-void tui_zone_add(struct tui *t, int y, int x0, int x1, int what, int arg);
+void tui_zone_add(struct tui *t, int y, int x0, int x1, enum tui_zone_kind what, int arg);
 #define TUI_MIN_COLS 24
 #define TUI_MIN_LINES 8
 
