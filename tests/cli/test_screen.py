@@ -74,6 +74,13 @@ def cursor_text(s):
     return s.lines[cursor_line(s)]
 
 
+def step(s):
+    """One refresh, of a feed that makes none by itself; the screen is 200 columns wide."""
+    before = re.search("traced .*", s.lines[0])[0]
+    s.keys("Z", "Z")
+    s.until("a refresh", lambda s: re.search("traced .*", s.lines[0])[0] != before)
+
+
 def all_heads():
     tabs = {}
     for line in run([FEED, "--heads"]).ok().out.splitlines():
@@ -139,12 +146,13 @@ def sorted_by_keys_and_mouse():
         equal(sorted_by(s), ("CPU%", "▽"), "at first")
         s.keys("N")
         s.until("sorted by TID", lambda s: sorted_by(s) == ("TID", "▽"))
-        tids = list(map(int, column(s, "TID")))
-        equal(tids, sorted(tids), "threads by id")
+        tids = sorted(map(int, column(s, "TID")))
         equal(len(tids), THREADS, "threads")
+        s.until("threads by id", lambda s: list(map(int, column(s, "TID"))) == tids)
         s.keys("I")
         s.until("the other way round", lambda s: sorted_by(s) == ("TID", "△"))
-        equal(list(map(int, column(s, "TID"))), tids[::-1], "threads by id, falling")
+        s.until("threads by id, falling", lambda s: list(map(int, column(s, "TID"))) ==
+                tids[::-1])
         y = header_line(s)
         s.click(s.lines[y].index("COMMAND") + 2, y)
         s.until("sorted by name", lambda s: sorted_by(s) == ("COMMAND", "▽"))
@@ -280,14 +288,14 @@ def tree_and_processes():
 
 @test(root=False)
 def the_tree_follows_a_row_too():
-    with screen() as s:
+    with screen("--delay", "60000", columns=200) as s:
         s.keys("t", "F", "/", "app-2", "enter")
         s.see("^F1Help")
-        tid, lines = cursor_text(s).split()[0], set()
-        equal(tid, "1002", "the row that was searched for")
-        for _ in range(30):
-            s.look(0.05)
-            equal(cursor_text(s).split()[0], tid, "the row it follows")
+        s.until("what was searched for", lambda s: cursor_text(s).split()[0] == "1002")
+        lines = set()
+        for _ in range(12):
+            step(s)
+            s.until("the row", lambda s: cursor_text(s).split()[0] == "1002", 3)
             lines.add(cursor_line(s))
         check(len(lines) > 2, f"the row never moved: {lines}")
         end(s)
@@ -313,6 +321,7 @@ def pause_holds_the_picture_and_keys_still_act():
     with screen() as s:
         s.keys("Z")
         s.see("PAUSED")
+        s.look(0.2)
         before = s.lines
         time.sleep(0.4)
         s.look()
@@ -439,25 +448,31 @@ def what_ends_while_it_is_looked_at():
 
 @test(root=False)
 def the_cursor_stays_on_its_line_or_follows():
-    with screen() as s:
+    with screen("--delay", "60000", columns=200) as s:
         s.keys("F")
         s.see("the cursor follows its row")
         s.keys("end")
-        s.until("the end", lambda s: f"{THREADS}/{THREADS}" in s.lines[2])
-        tid = cursor_text(s).split()[0]
-        lines = set()
-        for _ in range(40):
-            s.look(0.05)
-            equal(cursor_text(s).split()[0], tid, "the row it follows")
+        s.see(f"{THREADS}/{THREADS}$")
+        tid, lines = cursor_text(s).split()[0], set()
+        for _ in range(12):
+            step(s)
+            s.until(f"the row {tid}", lambda s: cursor_text(s).split()[0] == tid, 3)
             lines.add(cursor_line(s))
         check(len(lines) > 2, f"the row never moved: {lines}")
-        s.keys("F", "end")
-        time.sleep(5.3 * SLOW)
-        s.look()
+        # Just moved: it stays on its row, and the row on the line.
+        s.keys("F", "home", "down", "down", "down")
+        s.see(f"4/{THREADS}$")
+        tid = cursor_text(s).split()[0]
+        for _ in range(3):
+            step(s)
+            s.until(f"the row {tid}", lambda s: cursor_text(s).split()[0] == tid, 3)
+        # Left alone it is a place in the list.
+        time.sleep(5.2)
+        step(s)
         line, tids = cursor_line(s), set()
-        for _ in range(40):
-            s.look(0.05)
-            equal(cursor_line(s), line, "the line it stays on")
+        for _ in range(12):
+            step(s)
+            s.until(f"the line {line}", lambda s: cursor_line(s) == line, 3)
             tids.add(cursor_text(s).split()[0])
         check(len(tids) > 2, f"one row all the time: {tids}")
         end(s)
@@ -493,7 +508,7 @@ def loss_and_own_cost_are_always_there():
             s.keys(*keys)
             s.look(0.15)
             s.see("^lost 17.*own ")
-        equal(s.attribute(0, 1)[0], "red", "colour of a loss")
+        s.until("colour of a loss", lambda s: s.attribute(0, 1)[0] == "red")
         for columns, rows in ((120, 40), (40, 10), (24, 8)):
             s.resize(columns, rows)
             s.look(0.15)
@@ -509,9 +524,7 @@ def sizes():
             s.resize(columns, rows)
             s.keys("down")
             if columns < 24:
-                time.sleep(0.2)
-                s.look()
-                check("too" in s.all or columns < 3, f"{columns}x{rows}: {s.all!r}")
+                s.until(f"words at {columns}x{rows}", lambda s, c=columns: "too" in s.all or c < 3)
             elif columns >= 79:
                 s.until(f"the keys at {columns}x{rows}", lambda s: s.lines[-1] == LABELS)
                 s.until("threads", lambda s: "TID" in header(s))
@@ -627,7 +640,9 @@ def colours_as_the_terminal_has_them():
                             ("linux", {"NO_COLOR": "1"}, False)):
         with screen(term=term, **env) as s:
             s.keys("space")
-            s.look(0.2)
+            s.see("F10Quit")
+            s.until(f"the cursor on {term}", lambda s: any(
+                s.attribute(0, y)[1] == "cyan" or s.attribute(0, y)[3] for y in range(4, 20)))
             got = colours(s) - {"default"}
             equal(bool(got), want, f"{term} {env}: colours {got}")
             if term != "xterm-256color":
@@ -638,11 +653,10 @@ def colours_as_the_terminal_has_them():
                 check(reverse, f"{term} {env}: no line is reversed")
             end(s)
     with screen("--color", "always", NO_COLOR="1") as s:
-        s.look(0.2)
-        check(colours(s) - {"default"}, "--color always has none")
+        s.until("colours by --color always", lambda s: colours(s) - {"default"})
         end(s)
     with screen("--color", "never") as s:
-        s.look(0.2)
+        s.see("F10Quit")
         equal(colours(s) - {"default"}, set(), "--color never")
         end(s)
 
