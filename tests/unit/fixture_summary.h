@@ -66,6 +66,20 @@ __attribute__((unused)) static void fixture_frame(struct sum_frame *f, uint64_t 
 	f->offset = ip & 0xff;
 }
 
+/* What is inside a lock's first place: in the kernel, one function without a name. */
+__attribute__((unused)) static void fixture_kernel(struct sum_lock *l)
+{
+	struct sum_frame *f;
+
+	l->site[0].nkernel = 2;
+	FIXTURE_ARRAY(l->site[0].kernel, 2);
+	f = l->site[0].kernel;
+	fixture_frame(&f[0], 0, "futex_do_wait", "[kernel]", NULL, 0);
+	fixture_frame(&f[1], 0, NULL, "[kernel]", NULL, 0);
+	f[0].kernel = f[1].kernel = true;
+	f[0].offset = 0x46;
+}
+
 __attribute__((unused)) static void fixture_threads(struct summary *s)
 {
 	static const uint64_t stage[SUM_STAGES] = {

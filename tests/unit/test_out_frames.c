@@ -26,13 +26,7 @@ static void summary_of(struct summary *s, bool placed)
 	f[0].inlined = f[1].inlined = true;
 	f[0].offset = f[1].offset = 0;
 	f[2].module_offset = placed ? 0xbf3a1 : 0;
-	l->site[0].nkernel = 2;
-	FIXTURE_ARRAY(l->site[0].kernel, 2);
-	f = l->site[0].kernel;
-	fixture_frame(&f[0], 0, "futex_do_wait", "[kernel]", NULL, 0);
-	fixture_frame(&f[1], 0, NULL, "[kernel]", NULL, 0);
-	f[0].kernel = f[1].kernel = true;
-	f[0].offset = 0x46;
+	fixture_kernel(l);
 }
 
 static void expect(const char *format, const struct summary *s, bool stacks, const char *want,

@@ -229,6 +229,30 @@ static void inlined_functions_share_a_location(void **state)
 	summary_release(&s);
 }
 
+/* Without addresses, and one without a name: locations all the same. */
+static void kernel_frames_are_locations_too(void **state)
+{
+	struct profile p;
+	struct summary s;
+	struct buf text;
+	size_t locations;
+
+	(void)state;
+	fixture_rich(&s);
+	out_text("pprof", &s, &(struct out_opts){ 0 }, &text);
+	read_profile(&text, &p);
+	locations = p.locations;
+	release(&p);
+	buf_release(&text);
+	fixture_kernel(&s.lock[0]);
+	out_text("pprof", &s, &(struct out_opts){ 0 }, &text);
+	read_profile(&text, &p);
+	assert_int_equal(p.locations, locations + 2);
+	release(&p);
+	buf_release(&text);
+	summary_release(&s);
+}
+
 static void hostile_names_are_made_printable(void **state)
 {
 	struct profile p;
@@ -281,6 +305,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_add_up_to_the_summary_s),
 		cmocka_unit_test(inlined_functions_share_a_location),
+		cmocka_unit_test(kernel_frames_are_locations_too),
 		cmocka_unit_test(hostile_names_are_made_printable),
 		cmocka_unit_test(the_smallest_and_the_largest_are_profiles),
 	};

@@ -112,7 +112,7 @@ int session_open(struct session *s, bool targets_only, struct err *err)
 		.paths = (const char *const *)o->paths.item,
 		.npaths = o->paths.n,
 		.stacks = (o->collect & SUM_FUTEX) != 0,
-		.kernel_stacks = o->stacks || o->folded,
+		.kernel_stacks = o->stacks || o->folded || s->watch,
 		.watch = s->watch,
 		.start_routines = o->start_routine && (o->collect & SUM_THREADS),
 		.timeline = s->trace,

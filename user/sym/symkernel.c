@@ -86,9 +86,9 @@ static uint32_t keep(struct symkernel *k, const char *s, size_t n)
 
 static bool same_module(const struct symkernel *k, const struct line *l)
 {
-	const char *m = k->names + k->module;
+	const char *m = k->module ? k->names + k->module : NULL;
 
-	return k->module && !strncmp(m, l->module, l->module_bytes) && !m[l->module_bytes];
+	return m && !strncmp(m, l->module, l->module_bytes) && !m[l->module_bytes];
 }
 
 static bool add(struct symkernel *k, const struct line *l)

@@ -234,11 +234,20 @@ static void frame(struct tui *t, const struct sum_frame *f)
 {
 	const char *base = f->module ? strrchr(f->module, '/') : NULL;
 
+	base = base && base[1] ? base + 1 : f->module;
 	buf_adds(&t->text, "      ");
-	if (f->symbol)
+	if (f->symbol) {
 		tui_esc(t, &t->text, f->symbol);
-	else
+	} else if (f->kernel) {
+		buf_addc(&t->text, '?');
+	} else if (f->module && f->module_offset) {
+		tui_esc(t, &t->text, base);
+		buf_addf(&t->text, "+%#llx", (unsigned long long)f->module_offset);
+	} else {
 		buf_addf(&t->text, "%#llx", (unsigned long long)f->ip);
+	}
+	if (f->inlined)
+		buf_adds(&t->text, " (inlined)");
 	if (f->file) {
 		buf_adds(&t->text, "  ");
 		tui_esc(t, &t->text, f->file);
@@ -246,11 +255,12 @@ static void frame(struct tui *t, const struct sum_frame *f)
 			buf_addf(&t->text, ":%u", f->line);
 	}
 	if (f->module) {
-		buf_adds(&t->text, "  [");
-		tui_esc(t, &t->text, base && base[1] ? base + 1 : f->module);
-		buf_addc(&t->text, ']');
+		/* The kernel's modules have theirs. */
+		buf_adds(&t->text, f->kernel ? "  " : "  [");
+		tui_esc(t, &t->text, base);
+		buf_adds(&t->text, f->kernel ? "" : "]");
 	}
-	tui_page_add(&t->page, &t->text, TUI_PLAIN, NULL);
+	tui_page_add(&t->page, &t->text, f->kernel ? TUI_DIM : TUI_PLAIN, NULL);
 }
 
 static void lock_stacks(struct tui *t)
@@ -273,6 +283,8 @@ static void lock_stacks(struct tui *t)
 			buf_addf(&t->text, ", %s in those sampled",
 				 human_ns(text, s->wait_ns, t->ascii));
 		tui_page_add(&t->page, &t->text, TUI_BOLD, NULL);
+		for (j = 0; j < s->nkernel && j < FRAMES_MOST; j++)
+			frame(t, &s->kernel[j]);
 		for (j = 0; j < s->nframe && j < FRAMES_MOST; j++)
 			frame(t, &s->frame[j]);
 	}

@@ -254,8 +254,8 @@ def code_of_a_jit():
             f.write(JIT)
         node = f"exec node --perf-basic-prof --interpreted-frames-native-stack {d}/jit.js"
         for argv in (["sh", "-c", f"cd {d}; {node}"],
-                     ["unshare", "-m", "sh", "-c", f"cp {d}/jit.js /; mount -t tmpfs none /tmp; "
-                      f"cp /jit.js /tmp; rm /jit.js; {node.replace(d, '/tmp')}"]):
+                     ["unshare", "-m", "sh", "-c", f"exec 3<{d}/jit.js; mount -t tmpfs none /tmp; "
+                      f"cd /tmp; cat <&3 >jit.js; {node.replace(d, '/tmp')}"]):
             p = start(argv, stdout=PIPE)
             check(b"map" in p.stdout.readline(), "node does not run")
             s = attached(p.pid)
@@ -264,7 +264,8 @@ def code_of_a_jit():
                       if "waits_for_worker" in (f["symbol"] or "")]
             check(frames, f"{argv[0]}: no frame of waits_for_worker")
             equal({f["module"] for f in frames}, {f"/tmp/perf-{p.pid}.map"}, f"{argv[0]}: module")
-            with open(f"/tmp/perf-{p.pid}.map", encoding="utf-8") as f:
+            top = f"/proc/{p.pid}/root"
+            with open(f"{top}/tmp/perf-{p.pid}.map", encoding="utf-8") as f:
                 written = {line.rstrip("\n").split(" ", 2)[2] for line in f}
             check({f["symbol"] for f in frames} <= written, f"not as written: {frames[0]}")
             kill(p)
