@@ -356,8 +356,8 @@ __weak __noinline int stack_sample(struct task_state *st, struct live_futex *fx,
 		}
 	}
 	first = !__sync_fetch_and_add(&fx->samples, 1);
-	/* Its process may end soon, and must be looked at before that. */
-	bpf_ringbuf_submit(e, first ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	/* Its process may end soon, and must be looked at before that; a view shows the living. */
+	bpf_ringbuf_submit(e, first && !cfg.watch ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 	return 0;
 }
 

@@ -39,11 +39,11 @@ void watch_stack_came(struct watch *w, const struct live_stack *e)
 	struct live_futex_key key = { .addr = e->addr, .space = e->space };
 	struct watch_stack *to;
 
-	watch_space(w, e->space, (pid_t)e->tgid);
 	if (!e->bytes || e->woke)
 		return;
 	to = place_for(w, &key);
 	to->key = key;
+	to->tgid = (pid_t)e->tgid;
 	to->ts = e->head.ts;
 	to->sample.wait_ns = e->wait_ns;
 	to->sample.space = e->space;
@@ -62,6 +62,8 @@ void watch_sites(struct watch *w, size_t index, struct sum_lock *out)
 		at = map_get(w->lock_by_key, &w->stack[i].key);
 		if (!at || *at != index)
 			continue;
+		/* Only of those who are looked at: a build's processes come by the hundred. */
+		watch_space(w, w->stack[i].key.space, w->stack[i].tgid);
 		out->samples++;
 		live_site_add(w->l, out, &w->stack[i].sample);
 	}

@@ -14,6 +14,7 @@ struct watch_name { pid_t tid, tgid; char comm[LIVE_COMM]; };
 
 struct watch_stack {
 	struct live_futex_key key;
+	pid_t tgid;
 	uint64_t ts;
 	struct live_sample sample;
 };
