@@ -320,6 +320,44 @@ def pipe_bytes_are_exact():
         between(p["reader_blocked_ns"]["total"], 1, said["r_ns"], f"{kind}: reader blocked")
 
 
+WRITERS = """
+import os, threading, time
+r, w = os.pipe()
+os.set_inheritable(w, True)
+def write():
+    os.write(w, b"12345678")
+    os.write(w, b"12345678")
+def read():
+    while os.read(r, 4096):
+        pass
+reader = threading.Thread(target=read)
+reader.start()
+until, n = time.monotonic() + 2.5, 0
+while time.monotonic() < until:
+    n += 1
+    t = threading.Thread(target=write)
+    t.start()
+    t.join()
+os.close(w)
+reader.join()
+print(f"written={n * 16}")
+"""
+
+
+@test
+def short_writers_all_count():
+    """Rows of those that have ended are taken out of the kernel, and not before they were read."""
+    t, w = begun_by(f"exec {sys.executable} -c '{WRITERS}'", "--mode", "exact", "-d", "100ms")
+    written = line(w)["written"]
+    o = t.end()
+    lossless(o)
+    check(len(t.all) > 10, f"rows were not taken out yet in {len(t.all)} refreshes")
+    p = max(o["pipes"], key=lambda p: p["bytes_read"]["total"])
+    equal(p["bytes_read"]["total"], written, "bytes read")
+    equal(p["bytes"]["total"], written, "bytes written")
+    equal(p["chunks_written"]["total"], written // 8, "chunks written")
+
+
 @test
 def time_blocked_at_a_pipe_is_not_more_than_time():
     """Ends begin to wait all the time, also while the refresh reads them."""
