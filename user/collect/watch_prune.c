@@ -17,6 +17,7 @@
 #include "collect/watch_state.h"
 
 #define PRUNE_TICKS 10		/* refreshes from one pruning to the next */
+#define PRUNE_ENDED 1024	/* or threads that ended: each leaves some rows */
 #define IDLE_TICKS 30		/* what is idle for so long goes first */
 #define EDGES_MANY 16384	/* half of what the kernel's map holds */
 
@@ -129,6 +130,21 @@ static int note_key(void *ctx, const void *key, const void *value)
 	return 0;
 }
 
+static int note_kind(struct prune *p)
+{
+	struct watch *w = p->w;
+	int fd = live_map_fd(w->l, p->kind->map), r;
+
+	w->many_edges &= p->kind->goes != edge_goes;
+	r = live_map_each(fd, p->kind->key_bytes, p->kind->value_bytes, note_key, p);
+	if (r || p->kind->goes != edge_goes || p->rows - p->to->n <= EDGES_MANY)
+		return r;
+	/* Too many of them stay: those of wakers that have ended go too. */
+	w->many_edges = true;
+	p->to->n = 0;
+	return live_map_each(fd, p->kind->key_bytes, p->kind->value_bytes, note_key, p);
+}
+
 static void take_out(struct prune *p)
 {
 	int fd = live_map_fd(p->w->l, p->kind->map);
@@ -202,7 +218,6 @@ static int keep_begun(struct prune *p)
 /* Takes out what was noted, and notes what goes @next. */
 static int prune_kinds(struct prune *p, bool next)
 {
-	struct watch *w = p->w;
 	size_t i;
 	int r = 0;
 
@@ -210,10 +225,7 @@ static int prune_kinds(struct prune *p, bool next)
 		set_kind(p, i);
 		take_out(p);
 		if (next)
-			r = live_map_each(live_map_fd(w->l, kinds[i].map), kinds[i].key_bytes,
-					  kinds[i].value_bytes, note_key, p);
-		if (next && kinds[i].goes == edge_goes)
-			w->many_edges = p->rows - p->to->n > EDGES_MANY;
+			r = note_kind(p);
 	}
 	return r || !next ? r : keep_begun(p);
 }
@@ -222,11 +234,13 @@ int watch_prune(struct watch *w)
 {
 	struct prune p = { .w = w };
 	bool next = w->now.tick % PRUNE_TICKS == PRUNE_TICKS - 1 ||
-		    w->now.nlock >= WATCH_LOCKS || w->now.npipe >= WATCH_PIPES;
+		    w->now.ended.total - w->pruned > PRUNE_ENDED || w->now.nlock >= WATCH_LOCKS || w->now.npipe >= WATCH_PIPES;
 	int r;
 
 	if (!next && !w->doomed[0].n && !w->doomed[1].n && !w->doomed[2].n)
 		return 0;
+	if (next)
+		w->pruned = w->now.ended.total;
 	p.alive = map_new(sizeof(uint32_t), sizeof(uint8_t));
 	p.tids = map_new(sizeof(uint32_t), sizeof(uint8_t));
 	r = p.alive && p.tids ? find_alive(&p) : -ENOMEM;

@@ -70,6 +70,7 @@ struct watch {
 	size_t nstack;
 	struct map *spaces;		/* uint32_t → uint8_t: whose symbols are known */
 	bool many_edges;
+	uint64_t pruned;	/* threads that had ended at the last pruning */
 	/* Keys of rows that go at the next refresh: futexes, edges, ends. */
 	struct watch_doomed { char *keys; size_t n, cap; } doomed[WATCH_DOOMED];
 };
