@@ -234,7 +234,8 @@ int watch_prune(struct watch *w)
 {
 	struct prune p = { .w = w };
 	bool next = w->now.tick % PRUNE_TICKS == PRUNE_TICKS - 1 ||
-		    w->now.ended.total - w->pruned > PRUNE_ENDED || w->now.nlock >= WATCH_LOCKS || w->now.npipe >= WATCH_PIPES;
+		    w->now.ended.total - w->pruned > PRUNE_ENDED ||
+		    w->now.nlock >= WATCH_LOCKS || w->now.npipe >= WATCH_PIPES;
 	int r;
 
 	if (!next && !w->doomed[0].n && !w->doomed[1].n && !w->doomed[2].n)
