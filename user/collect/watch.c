@@ -47,6 +47,7 @@ void watch_free(struct watch *w)
 	w->l->watch = NULL;
 	watch_locks_free(w);
 	watch_pipes_free(w);
+	watch_prune_free(w);
 	summary_release(&w->calls);
 	free(w->now.thread);
 	free(w->now.process);

@@ -13,10 +13,33 @@ static struct watch_pipe_key key_of(uint64_t id, uint32_t sb, enum sum_pipe_kind
 					.kind = kind == SUM_FIFO ? SUM_PIPE : (uint16_t)kind };
 }
 
-static const struct now_pipe_end *end_before(const struct now_pipe_end *end, size_t n, pid_t tid)
+#define ENDS_FEW 32
+
+/* tid → size_t, index of an end. Of few, or without memory, there is none. */
+static struct map *index_ends(const struct now_pipe_end *end, size_t n)
 {
+	struct map *m = n > ENDS_FEW ? map_new(sizeof(pid_t), sizeof(size_t)) : NULL;
+	size_t i, *at;
+
+	for (i = 0; m && i < n; i++) {
+		at = map_put(m, &end[i].tid);
+		if (!at) {
+			map_free(m);
+			return NULL;
+		}
+		*at = i;
+	}
+	return m;
+}
+
+static const struct now_pipe_end *end_before(const struct now_pipe_end *end, size_t n,
+					     const struct map *index, pid_t tid)
+{
+	const size_t *at = index ? map_get(index, &tid) : NULL;
 	size_t i;
 
+	if (index)
+		return at ? &end[*at] : NULL;
 	for (i = 0; i < n; i++)
 		if (end[i].tid == tid)
 			return &end[i];
@@ -27,11 +50,12 @@ static struct now_pipe_end *take_ends(const struct sum_pipe_end *from, size_t n,
 				      const struct now_pipe_end *was, size_t nwas)
 {
 	struct now_pipe_end *to = n ? calloc(n, sizeof(*to)) : NULL;
+	struct map *index = index_ends(was, nwas);
 	const struct now_pipe_end *before;
 	size_t i;
 
 	for (i = 0; to && i < n; i++) {
-		before = end_before(was, nwas, from[i].tid);
+		before = end_before(was, nwas, index, from[i].tid);
 		if (before)
 			to[i] = *before;
 		to[i].tid = from[i].tid;
@@ -43,6 +67,7 @@ static struct now_pipe_end *take_ends(const struct sum_pipe_end *from, size_t n,
 		watch_count(&to[i].blocked, from[i].blocked);
 		watch_count(&to[i].blocked_ns, from[i].blocked_ns);
 	}
+	map_free(index);
 	return to;
 }
 

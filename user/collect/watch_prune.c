@@ -4,6 +4,10 @@
  * process leaves behind when it ends is taken out here, and its symbols with it; and
  * when rows grow many all the same, those that have been idle. A row that is used
  * just now may lose a count by it: it was idle a moment ago, and begins anew.
+ *
+ * What a thread counted just before its end is read once more before its rows go: they
+ * are noted at one refresh, and taken out at the next when it has read them. Who is alive
+ * is looked up after the rows were: a thread is seen before it has any.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -13,52 +17,51 @@
 #include "collect/watch_state.h"
 
 #define PRUNE_TICKS 10		/* refreshes from one pruning to the next */
+#define PRUNE_ENDED 1024	/* or threads that ended: each leaves some rows */
 #define IDLE_TICKS 30		/* what is idle for so long goes first */
 #define EDGES_MANY 16384	/* half of what the kernel's map holds */
 
-struct prune {
-	struct watch *w;
-	struct map *alive;	/* address spaces */
-	uint64_t idle;		/* ticks; 0: idle rows stay */
-	char *keys;
-	size_t key_bytes, n, cap, rows;
+struct prune;
+
+struct kind {
+	const char *map;
+	size_t key_bytes, value_bytes;
 	bool (*goes)(const struct prune *p, const void *key);
 };
 
-static int note_key(void *ctx, const void *key, const void *value)
-{
-	struct prune *p = ctx;
-	char *keys;
+struct prune {
+	struct watch *w;
+	const struct kind *kind;
+	struct watch_doomed *to;
+	struct map *alive;	/* address spaces */
+	struct map *tids;	/* alive threads */
+	uint64_t idle;		/* ticks; 0: idle rows stay */
+	size_t rows;
+};
 
-	(void)value;
-	p->rows++;
-	if (!p->goes(p, key))
-		return 0;
-	keys = watch_grow(p->keys, &p->cap, p->n, p->key_bytes);
-	if (!keys)
-		return -ENOMEM;
-	p->keys = keys;
-	memcpy(p->keys + p->n++ * p->key_bytes, key, p->key_bytes);
+/* Who is alive just now. */
+static int find_alive(struct prune *p)
+{
+	const struct live *l = p->w->l;
+	uint32_t used = live_seen_used(l), last = UINT32_MAX, slot;
+
+	map_clear(p->alive);
+	map_clear(p->tids);
+	for (slot = 1; slot <= used; slot++) {
+		uint32_t tid = l->seen[slot].tid, space = l->seen[slot].space;
+
+		if (!tid)
+			continue;
+		if (!map_put(p->tids, &tid) || (space != last && !map_put(p->alive, &space)))
+			return -ENOMEM;
+		last = space;
+	}
 	return 0;
 }
 
-/* Takes out of map @name what .goes says. */
-static int prune_map(struct prune *p, const char *name, size_t key_bytes, size_t value_bytes,
-		     bool (*goes)(const struct prune *p, const void *key))
+static bool is_alive(const struct prune *p, uint32_t tid)
 {
-	int fd = live_map_fd(p->w->l, name), r;
-	size_t i;
-
-	p->key_bytes = key_bytes;
-	p->goes = goes;
-	p->n = p->cap = p->rows = 0;
-	r = live_map_each(fd, key_bytes, value_bytes, note_key, p);
-	for (i = 0; !r && i < p->n; i++)
-		if (!bpf_map_delete_elem(fd, p->keys + i * key_bytes))
-			p->w->now.forgotten += p->idle > 0;
-	free(p->keys);
-	p->keys = NULL;
-	return r;
+	return map_get(p->tids, &tid);
 }
 
 static bool futex_goes(const struct prune *p, const void *key)
@@ -74,34 +77,87 @@ static bool edge_goes(const struct prune *p, const void *key)
 	const struct live_edge_key *k = key;
 	struct live_futex_key lock = { .addr = k->addr, .space = k->space };
 
-	return futex_goes(p, &lock) || (k->waiter && !watch_thread(p->w, (pid_t)k->waiter)) ||
-	       (p->w->many_edges && k->waker && !watch_thread(p->w, (pid_t)k->waker));
+	return futex_goes(p, &lock) || (k->waiter && !is_alive(p, k->waiter)) ||
+	       (p->w->many_edges && k->waker && !is_alive(p, k->waker));
 }
 
 static bool end_goes(const struct prune *p, const void *key)
 {
 	const struct live_end_key *k = key;
 
-	return !watch_thread(p->w, (pid_t)k->tid) || (p->idle && watch_pipe_idle(p->w, k, p->idle));
+	return !is_alive(p, k->tid) || (p->idle && watch_pipe_idle(p->w, k, p->idle));
 }
 
-static int find_alive(struct prune *p)
+static const struct kind kinds[WATCH_DOOMED] = {
+	{ "futexes", sizeof(struct live_futex_key), sizeof(struct live_futex), futex_goes },
+	{ "edges", sizeof(struct live_edge_key), sizeof(uint64_t), edge_goes },
+	{ "ends", sizeof(struct live_end_key), sizeof(struct live_end), end_goes },
+};
+
+/* How long a row must have been idle to go; 0: there is room. */
+static uint64_t idle_limit(size_t rows, size_t most)
+{
+	return rows < most / 2 ? 0 : rows < most ? IDLE_TICKS : 2;
+}
+
+static void set_kind(struct prune *p, size_t i)
 {
 	const struct now *n = &p->w->now;
-	uint32_t last = 0;
+
+	p->kind = &kinds[i];
+	p->to = &p->w->doomed[i];
+	p->idle = kinds[i].goes == end_goes ? idle_limit(n->npipe, WATCH_PIPES) :
+					       idle_limit(n->nlock, WATCH_LOCKS);
+	p->rows = 0;
+}
+
+static int note_key(void *ctx, const void *key, const void *value)
+{
+	struct prune *p = ctx;
+	struct watch_doomed *to = p->to;
+	size_t bytes = p->kind->key_bytes;
+	char *keys;
+
+	(void)value;
+	p->rows++;
+	if (!p->kind->goes(p, key))
+		return 0;
+	keys = watch_grow(to->keys, &to->cap, to->n, bytes);
+	if (!keys)
+		return -ENOMEM;
+	to->keys = keys;
+	memcpy(to->keys + to->n++ * bytes, key, bytes);
+	return 0;
+}
+
+static int note_kind(struct prune *p)
+{
+	struct watch *w = p->w;
+	int fd = live_map_fd(w->l, p->kind->map), r;
+
+	w->many_edges &= p->kind->goes != edge_goes;
+	r = live_map_each(fd, p->kind->key_bytes, p->kind->value_bytes, note_key, p);
+	if (r || p->kind->goes != edge_goes || p->rows - p->to->n <= EDGES_MANY)
+		return r;
+	/* Too many of them stay: those of wakers that have ended go too. */
+	w->many_edges = true;
+	p->to->n = 0;
+	return live_map_each(fd, p->kind->key_bytes, p->kind->value_bytes, note_key, p);
+}
+
+static void take_out(struct prune *p)
+{
+	int fd = live_map_fd(p->w->l, p->kind->map);
 	size_t i;
 
-	p->alive = map_new(sizeof(uint32_t), sizeof(uint8_t));
-	if (!p->alive)
-		return -ENOMEM;
-	for (i = 0; i < n->nthread; i++) {
-		if (i && n->thread[i].space == last)
-			continue;
-		last = n->thread[i].space;
-		if (!map_put(p->alive, &last))
-			return -ENOMEM;
+	for (i = 0; i < p->to->n; i++) {
+		const char *key = p->to->keys + i * p->kind->key_bytes;
+
+		if (p->kind->goes(p, key) && !bpf_map_delete_elem(fd, key))
+			p->w->now.forgotten += p->idle > 0;
 	}
-	return 0;
+	free(p->to->keys);
+	memset(p->to, 0, sizeof(*p->to));
 }
 
 static void forget_stacks(struct prune *p)
@@ -140,37 +196,70 @@ static int forget_spaces(struct prune *p)
 	return 0;
 }
 
-/* How long a row must have been idle to go; 0: there is room. */
-static uint64_t idle_limit(size_t rows, size_t most)
+/* Who began while the rows were read is alive. */
+static int keep_begun(struct prune *p)
 {
-	return rows < most / 2 ? 0 : rows < most ? IDLE_TICKS : 2;
+	int r = find_alive(p);
+	size_t i, j, kept, bytes;
+
+	for (i = 0; !r && i < WATCH_DOOMED; i++) {
+		struct watch_doomed *d = &p->w->doomed[i];
+
+		set_kind(p, i);
+		bytes = p->kind->key_bytes;
+		for (j = kept = 0; j < d->n; j++)
+			if (p->kind->goes(p, d->keys + j * bytes))
+				memmove(d->keys + kept++ * bytes, d->keys + j * bytes, bytes);
+		d->n = kept;
+	}
+	return r;
+}
+
+/* Takes out what was noted, and notes what goes @next. */
+static int prune_kinds(struct prune *p, bool next)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; !r && i < WATCH_DOOMED; i++) {
+		set_kind(p, i);
+		take_out(p);
+		if (next)
+			r = note_kind(p);
+	}
+	return r || !next ? r : keep_begun(p);
 }
 
 int watch_prune(struct watch *w)
 {
 	struct prune p = { .w = w };
+	bool next = w->now.tick % PRUNE_TICKS == PRUNE_TICKS - 1 ||
+		    w->now.ended.total - w->pruned > PRUNE_ENDED ||
+		    w->now.nlock >= WATCH_LOCKS || w->now.npipe >= WATCH_PIPES;
 	int r;
 
-	if (w->now.tick % PRUNE_TICKS != PRUNE_TICKS - 1 && w->now.nlock < WATCH_LOCKS &&
-	    w->now.npipe < WATCH_PIPES)
+	if (!next && !w->doomed[0].n && !w->doomed[1].n && !w->doomed[2].n)
 		return 0;
-	r = find_alive(&p);
-	p.idle = idle_limit(w->now.nlock, WATCH_LOCKS);
+	if (next)
+		w->pruned = w->now.ended.total;
+	p.alive = map_new(sizeof(uint32_t), sizeof(uint8_t));
+	p.tids = map_new(sizeof(uint32_t), sizeof(uint8_t));
+	r = p.alive && p.tids ? find_alive(&p) : -ENOMEM;
 	if (!r)
-		r = prune_map(&p, "futexes", sizeof(struct live_futex_key),
-			      sizeof(struct live_futex), futex_goes);
-	if (!r)
-		r = prune_map(&p, "edges", sizeof(struct live_edge_key), sizeof(uint64_t),
-			      edge_goes);
-	w->many_edges = p.rows - p.n > EDGES_MANY;
-	p.idle = idle_limit(w->now.npipe, WATCH_PIPES);
-	if (!r)
-		r = prune_map(&p, "ends", sizeof(struct live_end_key), sizeof(struct live_end),
-			      end_goes);
-	if (!r) {
+		r = prune_kinds(&p, next);
+	if (!r && next) {
 		forget_stacks(&p);
 		r = forget_spaces(&p);
 	}
 	map_free(p.alive);
+	map_free(p.tids);
 	return r;
+}
+
+void watch_prune_free(struct watch *w)
+{
+	size_t i;
+
+	for (i = 0; i < WATCH_DOOMED; i++)
+		free(w->doomed[i].keys);
 }

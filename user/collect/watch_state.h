@@ -7,6 +7,7 @@
 #include "collect/watch.h"
 
 #define WATCH_NAMES 4096	/* names kept of threads that have ended; a power of two */
+#define WATCH_DOOMED 3
 #define WATCH_STACKS 256	/* stacks kept, over all locks */
 #define WATCH_STACKS_LOCK 16	/* of one lock */
 
@@ -70,6 +71,9 @@ struct watch {
 	size_t nstack;
 	struct map *spaces;		/* uint32_t → uint8_t: whose symbols are known */
 	bool many_edges;
+	uint64_t pruned;	/* threads that had ended at the last pruning */
+	/* Keys of rows that go at the next refresh: futexes, edges, ends. */
+	struct watch_doomed { char *keys; size_t n, cap; } doomed[WATCH_DOOMED];
 };
 
 /* watch.c: of an interval's values, which are at most @max; @h's own is 0 where not known. */
@@ -118,6 +122,7 @@ void watch_space(struct watch *w, uint32_t space, pid_t tgid);
 void watch_sites(struct watch *w, size_t index, struct sum_lock *out);
 /* watch_prune.c: what has ended leaves the kernel's maps; and what is idle when they fill up. */
 int watch_prune(struct watch *w);
+void watch_prune_free(struct watch *w);
 
 /* The same of a sum over rows that may have been dropped: it may fall, then its step is lost. */
 static inline void watch_sum(struct now_count *c, uint64_t *was, uint64_t sum)
