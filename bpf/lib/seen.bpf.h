@@ -151,7 +151,10 @@ static __always_inline void add_ended(struct task_state *st, struct task_struct 
 	__sync_fetch_and_add(&d->ended, 1);
 	if (st->flags & ST_CREATED)
 		__sync_fetch_and_add(&d->created, 1);
-	bpf_probe_read_kernel(d->comm, sizeof(d->comm), task->comm);
+	if (st->comm[0])	/* a filter left it out since: not what it is called now */
+		__builtin_memcpy(d->comm, st->comm, sizeof(d->comm));
+	else
+		bpf_probe_read_kernel(d->comm, sizeof(d->comm), task->comm);
 }
 
 static __always_inline void seen_end(struct task_state *st, struct task_struct *task)

@@ -242,6 +242,29 @@ def a_set_uid_program_that_she_starts():
 
 
 @test
+def top_of_a_member():
+    """Her own processes; and of a set-uid program that she starts meanwhile, nothing."""
+    if "tracer-top" not in TRACING:
+        raise Skip("top is not built")
+    with installed() as (tool, home):
+        argv = set_uid_python(os.path.dirname(home))
+        roots = start(["sleep", "30"])
+        hers = start([*MALLORY, "sleep", "30"])
+        starts = start([*MALLORY, "sh", "-c", 'for i in 1 2 3 4 5 6; do "$@"; sleep 0.2; done',
+                        "sh", *argv])
+        for mode in ("wait", "exact"):
+            r = run([*MALLORY, tool, "top", "--mode", mode, "--json", "--rows", "0", "-n", "4", "-d",
+                     "250ms"], timeout=30).ok()
+            looks = [json.loads(line) for line in r.out.splitlines()]
+            seen = {t["tid"] for look in looks for t in look["threads"]}
+            equal(len(looks), 4, "looks")
+            check(hers.pid in seen and roots.pid not in seen, f"threads: {sorted(seen)}")
+            check("secret" not in r.out, "a name of a set-uid program: "
+                  f"{re.findall('.{60}secret.{20}', r.out)[:3]}")
+        equal(starts.wait(20), 0, "what she started")
+
+
+@test
 def root_sees_set_uid_programs():
     with scratch() as d:
         os.chmod(d, 0o755)
