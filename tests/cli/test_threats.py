@@ -253,8 +253,8 @@ def top_of_a_member():
         starts = start([*MALLORY, "sh", "-c", 'for i in 1 2 3 4 5 6; do "$@"; sleep 0.2; done',
                         "sh", *argv])
         for mode in ("wait", "exact"):
-            r = run([*MALLORY, tool, "top", "--mode", mode, "--json", "--rows", "0", "-n", "4", "-d",
-                     "250ms"], timeout=30).ok()
+            r = run([*MALLORY, tool, "top", "--mode", mode, "--json", "--rows", "0", "-n", "4",
+                     "-d", "250ms"], timeout=30).ok()
             looks = [json.loads(line) for line in r.out.splitlines()]
             seen = {t["tid"] for look in looks for t in look["threads"]}
             equal(len(looks), 4, "looks")

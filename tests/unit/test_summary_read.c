@@ -153,11 +153,13 @@ static void all_64_bits_are_kept(void **state)
 
 	(void)state;
 	read_text(&f, HEAD ", \"duration_ns\": 18446744073709551615, \"still_running\": 5.0, "
-		  "\"compat_calls\": 2e3, \"overhead\": {\"ns_per_futex\": -9223372036854775808}, "
+		  "\"compat_calls\": 2e3, \"hidden_programs\": 3, "
+		  "\"overhead\": {\"ns_per_futex\": -9223372036854775808}, "
 		  "\"pipes\": [{\"kind\": \"fifo\", \"inode\": 9223372036854775809}]}");
 	assert_true(f.s.duration_ns == UINT64_MAX);
 	assert_int_equal(f.s.still_running, 5);
 	assert_int_equal(f.s.compat_calls, 2000);
+	assert_int_equal(f.s.hidden, 3);
 	assert_true(f.s.overhead.ns_per_futex == INT64_MIN);
 	assert_true(f.s.pipe[0].inode == (1ull << 63) + 1);
 	summary_file_release(&f);
