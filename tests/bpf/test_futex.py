@@ -166,7 +166,7 @@ def interrupted_waits_are_waits():
 
 @test
 def requeued_waits():
-    r = optional("futex_requeue", 2003)
+    r = optional("futex_requeue", 503)
     s, said = r.json, r.said
     a, b = lock_at(s, said["from"]), lock_at(s, said["to"])
     equal(a["waits"] + b["waits"], said["waits"], "waits on both words")
