@@ -350,24 +350,32 @@ static __always_inline void note_on_cpu(struct task_state *st, struct task_struc
 		st->in_ns = 0;
 }
 
+/* A first thread, taken before its turn: one of its threads has a lower id and needed it. */
+static __always_inline bool was_lent(const struct task_state *st, bool first, u32 flags)
+{
+	return first && !(flags & ST_SILENT) && (st->flags & ST_MUTED) &&
+	       !(st->flags & (ST_COUNTED | ST_GONE));
+}
+
 /* A thread is taken up while it runs. */
 static __always_inline struct task_state *take_up(struct task_struct *task,
 						 struct task_struct *leader, u32 flags)
 {
-	struct task_state *st, *ls = NULL;
+	struct task_state *st = state_of(task), *ls = NULL;
+	bool lent = st && was_lent(st, leader == task, flags);
 	u64 now;
 
-	if (state_of(task))
+	if (st && !lent)
 		return NULL;
 	if (leader && leader != task)
 		ls = take_leader(leader);
-	st = !leader || leader == task || ls ?
-		bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE) : NULL;
+	if (!st && (!leader || leader == task || ls))
+		st = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!st) {
 		count_loss(&counts.map_full);
 		return NULL;
 	}
-	if (!taken_first(st))
+	if (!lent && !taken_first(st))
 		return NULL;
 	now = bpf_ktime_get_ns();
 	st->tid = task_tid(task);
@@ -376,7 +384,8 @@ static __always_inline struct task_state *take_up(struct task_struct *task,
 	if (!(flags & ST_SILENT))
 		st->flags |= ST_COUNTED;
 	st->start_ns = now;
-	st->space = ls ? ls->space : new_space();
+	if (!lent)
+		st->space = ls ? ls->space : new_space();
 	/*
 	 * A leader may be dead while its threads run: it lends them its number only.
 	 * One that is just dying is not among those alive when it is gone.
@@ -389,7 +398,8 @@ static __always_inline struct task_state *take_up(struct task_struct *task,
 		note_call_in_flight(st, task, now);
 	else
 		note_on_cpu(st, task, now);
-	__sync_fetch_and_add(&counts.live, 1);
+	if (!lent)
+		__sync_fetch_and_add(&counts.live, 1);
 	if (!(flags & ST_SILENT))
 		raise_max(&counts.live_peak, counts.live);
 	seen_begin(st, task);

@@ -10,8 +10,8 @@ import sys
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (DEVNULL, PIPE, SANITIZED, SLOW, TRACER, Failure, between, bpf_held, cgroup,
-                     check, contains, descendants, equal, keys, main, near, need, run,
+from harness import (DEVNULL, PIPE, SANITIZED, SLOW, TRACER, Failure, Skip, between, bpf_held,
+                     cgroup, check, contains, descendants, equal, keys, main, near, need, run,
                      start, start_work, test, wait_for, wait_gone, workload)
 
 DELAY = f"{200 * SLOW}ms"
@@ -226,6 +226,37 @@ def stopped_and_continued():
     os.kill(w.pid, signal.SIGCONT)
     t.until("it runs", lambda o: row(o["threads"], tid=w.pid)["cpu_ns"]["step"], 10)
     t.stop()
+
+
+LOW_ID = """
+import os, sys, threading
+e = threading.Event()
+t = threading.Thread(target=e.wait)
+with open("/proc/sys/kernel/ns_last_pid", "w") as f:
+    f.write(str(os.getpid() // 2))
+t.start()
+open("/proc/self/comm", "w").write("low_id")
+print(f"pid={os.getpid()} tid={t.native_id}", flush=True)
+sys.stdin.read()
+e.set()
+"""
+
+
+@test
+def a_thread_has_a_lower_id_than_its_process():
+    """As after ids have wrapped; the kernel tells of threads by their ids."""
+    w = start([sys.executable, "-c", LOW_ID], stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
+    text = w.stdout.readline().decode()
+    said = keys(text)
+    if not text or said["tid"] > said["pid"]:
+        raise Skip("this kernel's ids cannot be chosen")
+    for opts in ([], ["--comm", "low_id|python"], [str(w.pid)]):
+        t = Top(*opts)
+        o = t.next()
+        equal({r["tid"] for r in o["threads"] if r["tgid"] == w.pid}, {w.pid, said["tid"]},
+              f"threads with {opts}")
+        equal(row(o["processes"], tgid=w.pid)["threads"], 2, "of the process")
+        t.stop()
 
 
 @test
