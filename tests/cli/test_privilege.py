@@ -95,6 +95,19 @@ def two_capabilities_suffice():
 
 
 @test
+def without_root_nothing_of_the_kernel_is_told():
+    with scratch() as d:
+        os.chmod(d, 0o777)
+        run([*CAPS, TRACER, "run", "--json", "--stacks", "-o", f"{d}/summary", "--",
+             workload("mutex_contend"), "3", "211", "100000"]).ok()
+        s = load_json(f"{d}/summary")
+    check_summary(s)
+    frames = [f for l in s["locks"] for site in l["sites"] for f in site["frames"]]
+    check(frames, "no stacks: it proves nothing")
+    equal([f for f in frames if f["kernel"] or (f["ip"] or "").startswith("0xffff")], [], "frames")
+
+
+@test
 def capabilities_are_not_handed_to_the_command():
     """The command has what it would have without tracer."""
     a = run([*CAPS, workload("job_state")]).ok().said

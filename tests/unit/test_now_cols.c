@@ -109,6 +109,14 @@ static void locks_say_who_waits_and_how_long(void **state)
 	      "join 0x55d1a40c4080|4300|pack|0|900 ms|9|300 ms|0||0|join|        |");
 	f.now.mode = SUM_WAIT;
 	f.now.nlock = 1;
+	/* Of a stripped program: its place in the file. */
+	f.lock[0].symbol = NULL;
+	f.lock[0].module_offset = 0x4060;
+	CHECK(&f.now, NOW_LOCKS, false, false,
+	      "LOCK|PID|COMMAND|WAITING|WAIT%|WAITS/s|P50|P99|MAX|KIND|PAST|MODULE",
+	      "orders+0x4060|4210|orders|1|160|2001|31.2 µs|49.1 µs|418 µs|private|▄▄▄▄▄▄▆█|"
+	      "orders");
+	f.lock[0].symbol = "queue_lock";
 	CHECK(&f.now, NOW_LOCKS, false, false,
 	      "LOCK|PID|COMMAND|WAITING|WAIT%|WAITS/s|P50|P99|MAX|KIND|PAST|MODULE",
 	      "queue_lock|4210|orders|1|160|2001|31.2 µs|49.1 µs|418 µs|private|▄▄▄▄▄▄▆█|orders");

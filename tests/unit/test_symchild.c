@@ -331,8 +331,11 @@ static void test_few_descriptors(void **state)
 	sym_free(s);
 }
 
-/* A copy of the library, some bytes changed or cut off, mapped as code by a process. */
-static pid_t map_hostile(unsigned int seed, uint64_t *addr)
+/*
+ * A copy of @file, some bytes changed or cut off, mapped as code by a process. With
+ * @debug those behind what is loaded, which is DWARF mostly.
+ */
+static pid_t map_hostile(const char *file, bool debug, unsigned int seed, uint64_t *addr)
 {
 	void *want = (void *)(uintptr_t)0x200000000000;
 	char path[PATH_MAX + 16], *p;
@@ -341,7 +344,7 @@ static pid_t map_hostile(unsigned int seed, uint64_t *addr)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/hostile", dir);
-	assert_int_equal(shell("cp %s/libtarget.so %s", dir, path), 0);
+	assert_int_equal(shell("cp %s/%s %s", dir, file, path), 0);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0 && !fstat(fd, &st));
 	srandom(seed);
@@ -350,10 +353,12 @@ static pid_t map_hostile(unsigned int seed, uint64_t *addr)
 		long at = random() % (i & 1 ? st.st_size : i & 2 ? 1024 : 64);
 		char c = (char)random();
 
+		if (debug)
+			at = 0x3000 + random() % (st.st_size - 0x3000);
 		if (at > 4)
 			assert_int_equal(pwrite(fd, &c, 1, at), 1);
 	}
-	if (seed % 5 == 0)
+	if (seed % 5 == 0 && !debug)
 		assert_int_equal(ftruncate(fd, 4096 + random() % st.st_size), 0);
 	p = mmap(want, (size_t)st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	assert_true(p != MAP_FAILED);
@@ -370,11 +375,10 @@ static pid_t map_hostile(unsigned int seed, uint64_t *addr)
 	return pid;
 }
 
-static void test_hostile_files(void **state)
+static void check_hostile(const char *file, bool debug)
 {
-	int answered = 0;
+	int answered = 0, inlined = 0;
 
-	(void)state;
 	for (unsigned int seed = 0; seed < 60; seed++) {
 		struct sym *s = new_sym();
 		struct sym_regs regs = { 0 };
@@ -382,7 +386,7 @@ static void test_hostile_files(void **state)
 		struct sym_name name;
 		struct sym_stats st;
 		uint64_t addr, stack[512];
-		pid_t pid = map_hostile(seed, &addr);
+		pid_t pid = map_hostile(file, debug, seed, &addr);
 		int rc;
 
 		assert_int_equal(sym_snapshot(s, 1, pid), 0);
@@ -398,14 +402,30 @@ static void test_hostile_files(void **state)
 			regs.ip = addr + 0x1000 + at / 8;
 			rc = sym_unwind(s, 1, &regs, stack, sizeof(stack), f, 64);
 			assert_true((rc > 0 && rc <= 64) || rc == -EIO);
+			for (int i = 0; i < rc; i++)
+				inlined += f[i].inlined;
 		}
 		sym_stats(s, &st);
 		answered += !st.failed;
 		sym_free(s);
 	}
 	/* Corrupt files are no reason to give up the rest. */
-	print_message("%d of 60 corrupt files without the child's death\n", answered);
+	print_message("%d of 60 corrupt files without the child's death, %d inlined frames\n",
+		      answered, inlined);
 	assert_true(answered > 30);
+	assert_int_equal(inlined > 0, debug);
+}
+
+static void test_hostile_files(void **state)
+{
+	(void)state;
+	check_hostile("libtarget.so", false);
+}
+
+static void test_hostile_dwarf(void **state)
+{
+	(void)state;
+	check_hostile("debug", true);
 }
 
 /* What is known without it is known; the rest is said to be missing. */
@@ -547,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_few_descriptors),
 		cmocka_unit_test(test_hostile_files),
+		cmocka_unit_test(test_hostile_dwarf),
 		cmocka_unit_test(test_no_child_program),
 		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_mappings_are_bounded),

@@ -12,13 +12,17 @@ static void set_name(struct watch *w, struct watch_lock_row *row)
 {
 	struct sym_name name;
 	char text[512];
+	int r;
 
 	watch_space(w, row->key.space, w->now.lock[row - w->lock_row].tgid);
-	if (sym_data(w->l->sym, row->key.space, row->key.addr, &name))
+	r = sym_data(w->l->sym, row->key.space, row->key.addr, &name);
+	free(row->module);
+	row->module = name.module ? strdup(name.module) : NULL;
+	row->module_offset = name.module_offset;
+	if (r)
 		return;
 	sym_name_format(&name, text, sizeof(text));
 	row->symbol = strdup(text);
-	row->module = name.module ? strdup(name.module) : NULL;
 }
 
 void watch_name(struct watch *w, struct now_lock *lock)
@@ -36,6 +40,7 @@ void watch_name(struct watch *w, struct now_lock *lock)
 	}
 	lock->symbol = w->now.lock[*at].symbol = row->symbol;
 	lock->module = w->now.lock[*at].module = row->module;
+	lock->module_offset = w->now.lock[*at].module_offset = row->module_offset;
 }
 
 struct detail_fill {

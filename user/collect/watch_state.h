@@ -33,6 +33,7 @@ struct watch_lock_row {
 	uint64_t asked;		/* tick of the last asking for its name, + 1 */
 	bool seen, changed, longest;	/* in this refresh; longest: its max_ns rose */
 	char *symbol, *module;
+	uint64_t module_offset;
 	struct watch_hist { uint32_t now[HIST_BUCKETS], before[HIST_BUCKETS]; } *hist;
 };
 

@@ -76,6 +76,7 @@ struct now_lock {
 	pid_t tgid;
 	char comm[SUM_COMM + 1];
 	const char *symbol, *module;	/* as of struct sum_lock; asked for by watch_name */
+	uint64_t module_offset;		/* the same */
 	enum sum_lock_kind kind;
 	uint32_t waiting;		/* threads that wait for it now */
 	struct now_count waits, timeouts, wakes, wasted_wakes;

@@ -79,6 +79,10 @@ static void put_lock(struct json *j, const void *row, bool exact)
 	json_u64(j, "space", l->space);
 	json_str(j, "symbol", l->symbol);
 	json_str(j, "module", l->module);
+	if (l->module_offset)
+		json_hex(j, "module_offset", l->module_offset);
+	else
+		json_null(j, "module_offset");
 	json_str(j, "kind", sum_lock_kind_name(l->kind));
 	json_i64(j, "tgid", l->tgid);
 	json_str(j, "comm", l->comm);

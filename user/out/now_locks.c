@@ -27,13 +27,24 @@ static const char *base_of(const char *path)
 
 NOW_NAME(lock, module, base_of(r->module))
 
+bool now_put_lock(struct buf *b, const struct now_view *v, const struct now_lock *l)
+{
+	if (l->symbol) {
+		now_put_name(b, v, l->symbol);
+	} else if (l->module && l->module_offset) {
+		now_put_name(b, v, base_of(l->module));
+		buf_addf(b, "+0x%" PRIx64, l->module_offset);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void lock_put_symbol(struct buf *b, const struct now_view *v, const void *row)
 {
 	const struct now_lock *l = row;
 
-	if (l->symbol)
-		now_put_name(b, v, l->symbol);
-	else
+	if (!now_put_lock(b, v, l))
 		buf_addf(b, "%s0x%" PRIx64, l->kind == SUM_LOCK_JOIN ? "join " : "", l->addr);
 }
 

@@ -70,9 +70,7 @@ static void thread_put_wait(struct buf *b, const struct now_view *v, const void 
 	if (!t->lock_addr)
 		return;
 	buf_addc(b, ' ');
-	if (l && l->symbol)
-		now_put_name(b, v, l->symbol);
-	else
+	if (!l || !now_put_lock(b, v, l))
 		buf_addf(b, "0x%" PRIx64, t->lock_addr);
 }
 

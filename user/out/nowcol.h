@@ -52,6 +52,8 @@ static inline uint64_t now_part(const struct now_view *v, struct now_count c)
 
 void now_put_id(struct buf *b, const struct now_view *v, int64_t id);
 void now_put_name(struct buf *b, const struct now_view *v, const char *s);
+/* A lock's name, or its place in its file; false, and nothing, where neither is known. */
+bool now_put_lock(struct buf *b, const struct now_view *v, const struct now_lock *l);
 /* "COMM (TID)", "thread TID". */
 void now_put_thread(struct buf *b, const struct now_view *v, pid_t tid, const char *comm);
 void now_put_number(struct buf *b, const struct now_view *v, uint64_t n);

@@ -137,9 +137,7 @@ static void lock_name(struct tui *t, struct buf *b, uint64_t addr, uint32_t spac
 
 	if (l)
 		tui_lock_name(t, l);
-	if (l && l->symbol)
-		tui_esc(t, b, l->symbol);
-	else
+	if (!l || !tui_put_lock(t, b, l))
 		buf_addf(b, "%#llx", (unsigned long long)addr);
 }
 

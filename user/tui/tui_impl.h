@@ -216,6 +216,8 @@ void tui_level_follow(struct tui *t, const struct tui_link *link);
 const struct now_lock *tui_lock_find(const struct tui *t, uint64_t addr, uint32_t space);
 /* Asks for its name if it has none. */
 void tui_lock_name(struct tui *t, const struct now_lock *lock);
+/* Its name, or its place in its file; false, and nothing, where neither is known. */
+bool tui_put_lock(const struct tui *t, struct buf *b, const struct now_lock *l);
 void tui_say(struct tui *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* --- the list (tui_list.c) --- */

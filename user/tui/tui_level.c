@@ -57,6 +57,21 @@ void tui_lock_name(struct tui *t, const struct now_lock *lock)
 		t->source.name_lock(t->source.ctx, &t->now->lock[lock - t->now->lock]);
 }
 
+bool tui_put_lock(const struct tui *t, struct buf *b, const struct now_lock *l)
+{
+	const char *slash = l->module ? strrchr(l->module, '/') : NULL;
+
+	if (l->symbol) {
+		tui_esc(t, b, l->symbol);
+	} else if (l->module && l->module_offset) {
+		tui_esc(t, b, slash && slash[1] ? slash + 1 : l->module);
+		buf_addf(b, "+%#llx", (unsigned long long)l->module_offset);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static void title_thread(struct tui *t, struct buf *b, const void *row)
 {
 	const struct now_thread *n = row;
@@ -70,9 +85,7 @@ static void title_lock(struct tui *t, struct buf *b, const void *row)
 	const struct now_lock *l = row;
 
 	buf_adds(b, "lock ");
-	if (l->symbol)
-		tui_esc(t, b, l->symbol);
-	else
+	if (!tui_put_lock(t, b, l))
 		buf_addf(b, "%#llx", (unsigned long long)l->addr);
 	buf_adds(b, " of ");
 	tui_esc(t, b, l->comm);
