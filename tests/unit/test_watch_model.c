@@ -140,6 +140,13 @@ static void goes_to_sleep(struct model *m)
 	goes_off(m->slot, SEEN_BLOCKED, m->nr, m->lock);
 }
 
+static void runs_again(struct model *m)
+{
+	comes_on(m->slot);
+	m->kind = RUNS;
+	m->woken = false;
+}
+
 static void change(uint32_t i)
 {
 	struct model *m = &threads[i];
@@ -190,11 +197,10 @@ static void change(uint32_t i)
 			}
 			break;
 		}
-		/* fall through */
+		runs_again(m);
+		break;
 	default:
-		comes_on(m->slot);
-		m->kind = RUNS;
-		m->woken = false;
+		runs_again(m);
 	}
 	m->since = t_ns;
 }
