@@ -207,6 +207,9 @@ static bool is_filler(const struct sum_frame *f)
 	for (i = 0; f->file && i < sizeof(dirs) / sizeof(*dirs); i++)
 		if (!strncmp(f->file, dirs[i], strlen(dirs[i])))
 			return true;
+	/* clang's way there is /usr/bin/../lib/gcc/…/include/c++/12/mutex. */
+	if (f->file && strstr(f->file, "/include/c++/"))
+		return true;
 	return !f->symbol;
 }
 
