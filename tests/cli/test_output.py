@@ -93,7 +93,7 @@ def csv_counts_are_those_of_the_program():
 def folded_stacks():
     with scratch() as d:
         argv = [TRACER, "run", "-q", "--folded", "-o", f"{d}/f", "--", workload("mutex_contend"),
-                "3", "101", "100000"]
+                "3", "501", "100000"]
         run(argv).ok()
         with open(f"{d}/f", encoding="utf-8") as f:
             lines = [line.rstrip("\n").rpartition(" ") for line in f]
