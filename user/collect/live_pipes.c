@@ -76,11 +76,14 @@ static struct sum_pipe_end *thread_at(struct pipe_fill *f, struct sum_pipe *p,
 	for (i = 0; k->dir & END_AHEAD && i < *n; i++)
 		if ((*list)[i].tid == (pid_t)k->tid)
 			return &(*list)[i];
-	e = realloc(*list, (*n + 1) * sizeof(*e));
-	if (!e)
-		return NULL;
-	*list = e;
-	e += (*n)++;
+	/* Doubled when full: the length is a power of two just then. */
+	if (!(*n & (*n - 1))) {
+		e = realloc(*list, (*n ? *n * 2 : 1) * sizeof(*e));
+		if (!e)
+			return NULL;
+		*list = e;
+	}
+	e = *list + (*n)++;
 	memset(e, 0, sizeof(*e));
 	e->tid = (pid_t)k->tid;
 	e->tgid = (pid_t)v->tgid;
