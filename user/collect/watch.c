@@ -30,7 +30,7 @@ struct watch *watch_new(struct live *l)
 	w->lock_by_key = map_new(sizeof(struct live_futex_key), sizeof(size_t));
 	w->lock_by_file = map_new(sizeof(struct watch_file), sizeof(size_t));
 	w->pipe_by_key = map_new(sizeof(struct watch_pipe_key), sizeof(size_t));
-	w->spaces = map_new(sizeof(uint32_t), sizeof(uint8_t));
+	w->spaces = map_new(sizeof(uint32_t), sizeof(uint64_t));
 	if (!w->name || !w->stack || !w->row_of || !w->by_tid || !w->by_tgid || !w->lock_by_key ||
 	    !w->lock_by_file || !w->pipe_by_key || !w->spaces) {
 		watch_free(w);

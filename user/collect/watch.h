@@ -15,8 +15,8 @@
  * Past so many rows of a kind those that were idle longest are dropped, here and
  * in the kernel, whose maps would otherwise fill up; they count anew when used.
  */
-#define WATCH_LOCKS 8192
-#define WATCH_PIPES 4096
+#define WATCH_LOCKS 24576
+#define WATCH_PIPES 8192
 
 struct watch;
 

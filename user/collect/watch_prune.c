@@ -17,6 +17,7 @@
 #include "collect/watch_state.h"
 
 #define PRUNE_TICKS 10		/* refreshes from one pruning to the next */
+#define CROWDED_TICKS 3		/* the same where rows are too many */
 #define PRUNE_ENDED 1024	/* or threads that ended: each leaves some rows */
 #define IDLE_TICKS 30		/* what is idle for so long goes first */
 #define EDGES_MANY 16384	/* half of what the kernel's map holds */
@@ -178,7 +179,7 @@ static void forget_stacks(struct prune *p)
 /* Symbols of processes that are gone. */
 static int forget_spaces(struct prune *p)
 {
-	struct map *kept = map_new(sizeof(uint32_t), sizeof(uint8_t));
+	struct map *kept = map_new(sizeof(uint32_t), sizeof(uint64_t));
 	const void *key;
 	void *value;
 	size_t it = 0;
@@ -186,10 +187,16 @@ static int forget_spaces(struct prune *p)
 	if (!kept)
 		return -ENOMEM;
 	while (map_next(p->w->spaces, &it, &key, &value)) {
-		if (!map_get(p->alive, key))
+		uint64_t *tick;
+
+		if (!map_get(p->alive, key)) {
 			sym_forget(p->w->l->sym, *(const uint32_t *)key);
-		else if (!map_put(kept, key))
+			continue;
+		}
+		tick = map_put(kept, key);
+		if (!tick)
 			break;
+		*tick = *(const uint64_t *)value;
 	}
 	map_free(p->w->spaces);
 	p->w->spaces = kept;
@@ -235,13 +242,16 @@ int watch_prune(struct watch *w)
 	struct prune p = { .w = w };
 	bool next = w->now.tick % PRUNE_TICKS == PRUNE_TICKS - 1 ||
 		    w->now.ended.total - w->pruned > PRUNE_ENDED ||
-		    w->now.nlock >= WATCH_LOCKS || w->now.npipe >= WATCH_PIPES;
+		    (w->now.tick >= w->crowded &&
+		     (w->now.nlock >= WATCH_LOCKS || w->now.npipe >= WATCH_PIPES));
 	int r;
 
 	if (!next && !w->doomed[0].n && !w->doomed[1].n && !w->doomed[2].n)
 		return 0;
-	if (next)
+	if (next) {
 		w->pruned = w->now.ended.total;
+		w->crowded = w->now.tick + CROWDED_TICKS;
+	}
 	p.alive = map_new(sizeof(uint32_t), sizeof(uint8_t));
 	p.tids = map_new(sizeof(uint32_t), sizeof(uint8_t));
 	r = p.alive && p.tids ? find_alive(&p) : -ENOMEM;

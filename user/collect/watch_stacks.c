@@ -8,6 +8,8 @@
 
 #include "collect/watch_state.h"
 
+#define LEARN_TICKS 10	/* refreshes until mappings are read again: they may be many */
+
 static struct watch_stack *place_for(struct watch *w, const struct live_futex_key *key)
 {
 	size_t i, oldest = 0, mine = 0, n = 0;
@@ -29,9 +31,16 @@ static struct watch_stack *place_for(struct watch *w, const struct live_futex_ke
 
 void watch_space(struct watch *w, uint32_t space, pid_t tgid)
 {
+	uint64_t *tick = map_get(w->spaces, &space);
+
+	if (!w->l->sym || (tick && w->now.tick - *tick < LEARN_TICKS))
+		return;
 	/* Of a process that is gone what was known of it may do. */
-	if (w->l->sym && !live_snapshot(w->l, space, tgid))
-		(void)map_put(w->spaces, &space);
+	if (live_snapshot(w->l, space, tgid))
+		return;
+	tick = map_put(w->spaces, &space);
+	if (tick)
+		*tick = w->now.tick;
 }
 
 void watch_stack_came(struct watch *w, const struct live_stack *e)

@@ -70,8 +70,9 @@ struct watch {
 
 	struct watch_stack *stack;	/* WATCH_STACKS */
 	size_t nstack;
-	struct map *spaces;		/* uint32_t → uint8_t: whose symbols are known */
+	struct map *spaces;		/* uint32_t → uint64_t: whose symbols are known, since tick */
 	bool many_edges;
+	uint64_t crowded;		/* tick at which rows are counted again */
 	uint64_t pruned;	/* threads that had ended at the last pruning */
 	/* Keys of rows that go at the next refresh: futexes, edges, ends. */
 	struct watch_doomed { char *keys; size_t n, cap; } doomed[WATCH_DOOMED];
