@@ -564,13 +564,14 @@ int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 	char name[LIVE_COMM] = {};
 	u32 zero = 0;
 
-	/* The name is set after this tracepoint: match the one that comes. */
+	/* The name is set after this tracepoint: match and show the one that comes. */
 	seen_name(state_of(task), comm);
 	re = bpf_map_lookup_elem(&comm_dfa, &zero);
 	if (!cfg.comm_filter || !re)
 		return 0;
 	bpf_probe_read_kernel(name, sizeof(name), comm);
 	refilter(task, commre_match(re, name) && filter_matches_but_comm(task));
+	seen_name(state_of(task), comm);	/* it may have a row only now */
 	return 0;
 }
 

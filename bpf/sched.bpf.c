@@ -308,8 +308,10 @@ int sched_switched(u64 *ctx)
 		switch_out(st, state, ctx[0], now);
 	}
 	st = state_of(next);
-	if (st)
+	if (st) {
 		switch_in(st, now ? now : bpf_ktime_get_ns());
+		seen_retry(st, next);
+	}
 	return 0;
 }
 

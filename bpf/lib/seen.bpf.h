@@ -128,6 +128,19 @@ static __always_inline void seen_begin(struct task_state *st, struct task_struct
 	seen_put(st);
 }
 
+/* For who found no room when it began, and runs on: others may have ended since. */
+static __always_inline void seen_retry(struct task_state *st, struct task_struct *task)
+{
+	u32 slot = 0;
+
+	if (!cfg.watch || st->slot || (st->flags & (ST_SILENT | ST_CALIB | ST_GONE)) ||
+	    bpf_map_pop_elem(&seen_free, &slot))
+		return;
+	st->slot = slot;
+	seen_name(st, task->comm);
+	seen_put(st);
+}
+
 static __always_inline void add_ended(struct task_state *st, struct task_struct *task)
 {
 	struct live_ended none = {}, *d;

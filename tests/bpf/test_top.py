@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import threading
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import (DEVNULL, PIPE, SANITIZED, SLOW, TRACER, Failure, Skip, between, bpf_held,
@@ -137,13 +138,15 @@ def a_busy_loop_has_the_cpu_that_proc_says():
     w = start([workload("getppid_loop"), "3000000000"], stdout=DEVNULL)
     for mode in ("wait", "exact"):
         t = Top("--mode", mode, str(w.pid))
-        first, before = t.next(), schedstat_ns(w.pid)
+        first, before, begin = t.next(), schedstat_ns(w.pid), time.monotonic_ns()
         for _ in range(4):
             last = t.next()
-        used = schedstat_ns(w.pid) - before
+        # Lines may be read late, and each not equally so: shares of the time are compared.
+        used = (schedstat_ns(w.pid) - before) / (time.monotonic_ns() - begin)
         r = row(last["threads"], tid=w.pid)
         got = r["cpu_ns"]["total"] - row(first["threads"], tid=w.pid)["cpu_ns"]["total"]
-        near(got, used, 0.1, f"{mode}: CPU time", 30000000 * SLOW)
+        near(got / (last["since_ns"] - first["since_ns"]), used, 0.1, f"{mode}: share of a CPU",
+             0.05 * SLOW)
         check(got > 100000000, "it ran")
         for o in t.all[1:]:
             r = row(o["threads"], tid=w.pid)
@@ -362,7 +365,7 @@ def pipe_bytes_are_exact():
                             ("chunks_written", said["w_chunks"]),
                             ("chunks_read", said["r_chunks"])):
             equal(p[count]["total"], want, f"{kind}: {count}")
-            equal(steps(t.all, "pipes", "id", count, id=p["id"], sb=p["sb"]), want,
+            equal(steps(t.all, "pipes", "id", count, id=p["id"]), want,
                   f"{kind}: steps of {count}")
         e = row(p["readers"], tid=said["r_tid"])
         equal((e["bytes"]["total"], e["chunks"]["total"]), (said["r_bytes"], said["r_chunks"]),
@@ -421,11 +424,12 @@ def time_blocked_at_a_pipe_is_not_more_than_time():
                 for e in p["writers"] + p["readers"]:
                     check(e["blocked_ns"]["step"] <= o["interval_ns"] * 1.05 + 1000000,
                           f"{mode}: {e} of {o['interval_ns']}")
-        p = [p for p in t.all[-1]["pipes"]
-             if said["w_tid"] in [e["tid"] for e in p["writers"]]
-             and said["r_tid"] in [e["tid"] for e in p["readers"]]][0]
-        check(p["reader_blocked_ns"]["total"] <= said["r_ns"], f"{mode}: reader {p}, {said}")
-        check(p["writer_blocked_ns"]["total"] <= said["w_ns"], f"{mode}: writer {p}, {said}")
+        # One that never waited is not seen in mode wait, and who has ended may be gone.
+        waited = {e["tid"]: e["blocked_ns"]["total"] for o in t.all for p in o["pipes"]
+                  if p["inode"] == said["inode"] for e in p["writers"] + p["readers"]}
+        check(waited.get(said["r_tid"], 0) <= said["r_ns"], f"{mode}: reader {waited}, {said}")
+        check(waited.get(said["w_tid"], 0) <= said["w_ns"], f"{mode}: writer {waited}, {said}")
+        check({said["r_tid"], said["w_tid"]} & set(waited), f"{mode}: neither end was seen")
 
 
 @test
@@ -549,6 +553,15 @@ def all_processes():
         check(maybe(o["processes"], tgid=pid), f"pid {pid} is among the processes")
     check(t.proc.pid not in tids, "tracer itself is not")
     check(tids[w.pid]["cpu_ns"]["step"] > 0, "the loop has a CPU")
+    t.stop()
+
+
+@test
+def a_name_that_comes_with_exec():
+    w = start(["sh", "-c", "sleep 1; exec tail -f /dev/null"], stdout=DEVNULL)
+    t = Top("--comm", "^tail$")
+    t.until("it is there", lambda o: maybe(o["threads"], tid=w.pid))
+    equal([r["comm"] for r in t.all[-1]["threads"] if r["tid"] == w.pid], ["tail"], "its name")
     t.stop()
 
 

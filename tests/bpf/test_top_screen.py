@@ -102,25 +102,63 @@ def from_a_process_to_its_threads():
         end(s)
 
 
+def under(s, head):
+    """The words that stand under a heading that is aligned right."""
+    lines = s.lines
+    y = s.line_of(r"[▽△]")
+    last = lines[y].index(head) + len(head)
+    return [line[:last].split()[-1] for line in lines[y + 1:-1] if line]
+
+
 @test
 def sorting_filtering_and_sizes():
-    with contender() as pid, top() as s:
+    with contender(), top() as s:
         s.keys("f4", "mutex_con", "enter")
         s.until("only those of that name", lambda t: set(re.findall(
             r"^ *\d+ +\d+ (\S+) .* (?:run|queue|wait) ", t.all, re.M)) == {"mutex_contend"})
+        s.keys("N")
+        s.until("by thread id", lambda t: under(t, "TID") == sorted(under(t, "TID"), key=int)
+                and len(under(t, "TID")) == WORKERS + 1)
+        s.keys("I")
+        s.until("the other way round", lambda t: under(t, "TID") ==
+                sorted(under(t, "TID"), key=int, reverse=True))
+        s.keys("P")
         for columns, rows in ((80, 24), (20, 5), (120, 36)):
             s.resize(columns, rows)
             if columns >= 80:
                 s.see(r"^lost .* own ")
                 s.see(r"^ *\d+ +(\d+ )?mutex_contend ")
+            else:
+                s.see(r"(?i)small|24")
         s.keys("Z")
         s.see(r"(?i)paused")
         s.keys("Z")
         s.gone(r"(?i)paused")
         s.keys("T")
-        s.see(r"\bCPU\b")
-        check(pid > 0, "it ran")
+        s.see(r"\bCPU▽")
         end(s)
+
+
+@test
+def a_paused_screen_outlives_its_process():
+    with contender() as pid, top("-p", str(pid)) as s:
+        s.see(r"mutex_contend")
+        s.keys("Z")
+        s.see(r"(?i)paused")
+        os.kill(pid, signal.SIGKILL)
+        time.sleep(1)
+        check(s.look() and re.search("mutex_contend", s.all), f"it went:\n{s.all}")
+        s.keys("Z")
+        equal(s.wait(), 0, "exit code once it goes on")
+
+
+@test
+def a_stopped_terminal_does_not_keep_it():
+    with top() as s:
+        s.send(b"\x13")
+        time.sleep(1.5)
+        os.kill(s.proc.pid, signal.SIGTERM)
+        equal(s.wait(10), 0, "exit code")
 
 
 @test

@@ -122,7 +122,7 @@ __attribute__((unused)) static void fixture_now_pipes(struct fixture_now *f)
 	f->end[3] = (struct now_pipe_end){ .tid = 4301, .tgid = 4301 };
 	f->end[4] = f->end[2];
 	f->pipe[0] = (struct now_pipe){
-		.id = 0xffff888100aa0000, .sb = 13, .kind = SUM_PIPE, .inode = 70001,
+		.number = 1, .id = 0xffff888100aa0000, .sb = 13, .kind = SUM_PIPE, .inode = 70001,
 		.writer = &f->end[0], .nwriter = 2, .reader = &f->end[2], .nreader = 1,
 		.chunks_written = { 19000, 200 }, .chunks_read = { 19000, 200 },
 		.bytes = { 1200ULL << 20, 12ULL << 20 },
@@ -131,12 +131,12 @@ __attribute__((unused)) static void fixture_now_pipes(struct fixture_now *f)
 	};
 	/* Its writer is not traced. */
 	f->pipe[1] = (struct now_pipe){
-		.id = 0xffff888100bb0000, .sb = 13, .kind = SUM_FIFO, .inode = 70002,
+		.number = 2, .id = 0xffff888100bb0000, .sb = 13, .kind = SUM_FIFO, .inode = 70002,
 		.reader = &f->end[3], .nreader = 1, .chunks_read = { 3, 1 },
 		.bytes_read = { 3, 1 }, .reader_blocked_ns = { 700 * SEC, 2 * SEC },
 	};
 	f->pipe[2] = (struct now_pipe){
-		.id = 0xffff888100cc0000, .sb = 8, .kind = SUM_EVENTFD, .inode = 12,
+		.number = 3, .id = 0xffff888100cc0000, .sb = 8, .kind = SUM_EVENTFD, .inode = 12,
 		.writer = &f->end[4], .nwriter = 1,
 	};
 	fixture_past(f->pipe[0].past, tick, 6291456, 3145728, 0);

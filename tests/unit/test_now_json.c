@@ -132,6 +132,8 @@ static void the_page_names_all(void **state)
 		fail_msg("docs/formats cannot be read (run from the top of the tree)");
 	fixture_now(&f, SUM_EXACT);
 	print(&f.now, 0, &text);
+	/* Where the kernel keeps its own is nobody's business. */
+	assert_null(strstr(text.data, "ffff8881"));
 	for (p = text.data; (p = strstr(p, "\": ")); p++) {
 		for (from = p; from[-1] != '"'; from--)
 			continue;
@@ -139,7 +141,7 @@ static void the_page_names_all(void **state)
 			fail_msg("%.*s is not on the page", (int)(p - from), from);
 		n++;
 	}
-	assert_true(n > 100);
+	assert_true(n > 90);
 	buf_release(&page);
 	buf_release(&text);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -89,7 +91,7 @@ static int lock_detail(void *ctx, const struct now_lock *lock, struct now_lock_d
 	return watch_lock(ctx, lock, out);
 }
 
-/* A crash leaves the terminal usable, and is a crash all the same. */
+/* A crash, or a signal that ends it, leaves the terminal usable and is what it is. */
 static void crashed(int number)
 {
 	tui_restore();
@@ -99,7 +101,10 @@ static void crashed(int number)
 
 static void restore_on_crash(void)
 {
-	static const int numbers[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+	static const int numbers[] = {
+		SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP, SIGXCPU, SIGUSR1,
+		SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGSTKFLT,
+	};
 	static char stack[16384];
 	struct sigaction act = { .sa_handler = crashed, .sa_flags = SA_ONSTACK | SA_NODEFER };
 	stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
@@ -167,6 +172,34 @@ static int print_now(struct top *t, const struct now *n, struct err *err)
 	return r;
 }
 
+#define STALLED_US 50000
+#define HELD_MS 200	/* from one look whether it can go on to the next */
+
+/*
+ * A terminal that was stopped (ctrl-S), or that nobody reads: writing would wait, and no
+ * signal could end us.
+ */
+static bool is_stalled(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&out, 1, 0) == 0;
+}
+
+/* A stopped terminal goes on, and what nobody reads is dropped, to give back the screen. */
+static void unstall(void)
+{
+	struct termios modes;
+
+	/* Where stopping is off, nothing is stopped; the modes are given back with the screen. */
+	if (is_stalled() && !tcgetattr(STDOUT_FILENO, &modes)) {
+		modes.c_iflag &= ~(tcflag_t)IXON;
+		tcsetattr(STDOUT_FILENO, TCSANOW, &modes);
+	}
+	if (is_stalled())
+		tcflush(STDOUT_FILENO, TCOFLUSH);
+}
+
 /* @last: there comes no other after it. */
 static int refresh(struct top *t, bool last, struct err *err)
 {
@@ -208,6 +241,10 @@ static int take_event(struct top *t, int what, uint64_t *next)
 		return 1;
 	if (!t->screen || what == SESSION_NOTHING)
 		return 0;
+	if (is_stalled()) {
+		usleep(STALLED_US);	/* keys are there, and stay there */
+		return 0;
+	}
 	switch (tui_input(t->screen)) {
 	case TUI_QUIT:
 		return 1;
@@ -219,6 +256,11 @@ static int take_event(struct top *t, int what, uint64_t *next)
 	}
 }
 
+static bool is_paused(const struct top *t)
+{
+	return t->screen && tui_paused(t->screen);
+}
+
 static int follow(struct top *t, struct err *err)
 {
 	uint64_t next = 0, now;
@@ -226,17 +268,17 @@ static int follow(struct top *t, struct err *err)
 
 	while (!is_enough(t)) {
 		/* What they did since the last refresh is told, but not to an empty screen. */
-		if (all_ended(t))
+		if (all_ended(t) && !is_paused(t))
 			return t->screen || !refresh(t, true, err) ? 0 : -err->code;
 		now = clock_mono_ns();
-		if (now >= next && !(t->screen && tui_paused(t->screen))) {
+		if (now >= next && !is_paused(t) && !(t->screen && is_stalled())) {
 			if (refresh(t, false, err))
 				return -err->code;
 			/* At a steady pace, but none is made up for. */
 			next = next && now - next < delay(t) ? next + delay(t) : now + delay(t);
 			continue;
 		}
-		ms = next > now ? (int)((next - now) / 1000000 + 1) : 1000;
+		ms = next > now ? (int)((next - now) / 1000000 + 1) : HELD_MS;
 		what = session_wait(&t->s, ms);
 		if (what < 0)
 			return err_sys(err, -what, "cannot read the event ring");
@@ -267,6 +309,8 @@ static int top(struct top *t, struct err *err)
 	r = screen ? open_screen(t, err) : 0;
 	if (!r)
 		r = follow(t, err);
+	if (t->screen)
+		unstall();
 	tui_free(t->screen);
 	t->screen = NULL;
 	return r;

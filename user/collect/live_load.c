@@ -180,7 +180,7 @@ static int load_by_a_way(struct live *l, const struct live_setup *setup, struct 
 /* Room for twice the threads that there are, and for a burst of them. */
 static uint32_t live_seen_rows(uint64_t threads)
 {
-	uint64_t rows = 16384;
+	uint64_t rows = 65536;
 
 	while (rows < threads * 2 && rows < 1 << 20)
 		rows *= 2;

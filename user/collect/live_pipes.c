@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "collect/live_state.h"
+#include "collect/watch_state.h"
 
 /* .ahead: .sb is of the socket that writes. */
 struct pipe_key { uint64_t id; uint32_t sb; uint16_t kind, ahead; };
@@ -101,9 +102,8 @@ static int add_end(struct pipe_fill *f, struct sum_pipe *p, const struct live_en
 	e->chunks += v->chunks;
 	e->bytes += v->bytes;
 	e->blocked_ns += v->blocked_ns;
-	/* It may have begun since we looked at the clock. */
-	if (v->since_ns && v->since_ns < f->now_ns)
-		e->blocked_ns += f->now_ns - v->since_ns;
+	if (v->since_ns && f->l->watch)
+		e->blocked_ns += watch_still_ns(f->l->watch, e->tid, v->since_ns, f->now_ns);
 	e->blocked += v->blocked;
 	e->eagain += v->eagain;
 	e->futex_calls += v->futex_calls;

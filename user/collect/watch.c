@@ -88,7 +88,8 @@ static void head(struct watch *w, uint64_t now_ns, uint64_t cpu_ns)
 	watch_count(&n->ended, c->threads_exited + c->procs_exited);
 	live_fill_loss(w->l, &n->loss);
 	live_fill_overhead(w->l, &n->overhead);
-	watch_count(&n->own_cpu_ns, clock_process_cpu_ns() - w->l->cpu_at_start_ns);
+	watch_count(&n->own_cpu_ns, clock_process_cpu_ns() - w->l->cpu_at_start_ns +
+		    (w->l->sym ? sym_cpu_ns(w->l->sym) : 0));
 	n->refresh_cpu_ns = clock_process_cpu_ns() - cpu_ns;
 	n->realtime_ns = clock_real_ns();
 	n->since_ns = now_ns - w->l->started_ns;

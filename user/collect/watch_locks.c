@@ -113,7 +113,14 @@ int watch_lock_row(void *watch, const void *key, const void *value)
 	if (!row)
 		return -ENOMEM;
 	lock = &w->now.lock[index];
-	lock->tgid = (pid_t)v->tgid;
+	/* The row's address, space and process are those of one of its keys. */
+	if (!memcmp(k, &row->key, sizeof(*k))) {
+		lock->tgid = (pid_t)v->tgid;
+		row->own_seen = true;
+	} else {
+		row->other = *k;
+		row->other_tgid = (pid_t)v->tgid;
+	}
 	if (lock->kind != SUM_LOCK_JOIN)
 		lock->kind = kind_of(v);
 	if (v->wait_max > lock->max_ns) {
@@ -139,7 +146,7 @@ void watch_locks_begin(struct watch *w)
 	for (i = 0; i < w->now.nlock; i++) {
 		struct watch_lock_row *row = &w->lock_row[i];
 
-		row->seen = row->changed = row->longest = false;
+		row->seen = row->changed = row->longest = row->own_seen = false;
 		row->inside_ns = 0;
 		memset(&row->sum, 0, sizeof(row->sum));
 		w->now.lock[i].waiting = 0;
@@ -191,6 +198,7 @@ static int add_waiting(struct watch *w)
 		if (!row)
 			return -ENOMEM;
 		row->seen = true;
+		row->own_seen |= t->lock_addr == row->key.addr && t->space == row->key.space;
 		row->inside_ns += t->state_ns;
 		w->now.lock[index].waiting++;
 		if (!w->now.lock[index].tgid)
@@ -257,6 +265,20 @@ static void finish_lock(struct watch *w, size_t i)
 		row->active = w->now.tick;
 }
 
+/* The process that the row was known by has none any more: another one's stands for it. */
+static void take_other(struct watch *w, size_t i)
+{
+	struct watch_lock_row *row = &w->lock_row[i];
+	struct now_lock *lock = &w->now.lock[i];
+
+	row->key = row->other;
+	memset(&row->other, 0, sizeof(row->other));
+	lock->addr = row->key.addr;
+	lock->space = row->key.space;
+	lock->tgid = row->other_tgid;
+	lock->comm[0] = '\0';
+}
+
 /*
  * Rows that the kernel has no more, or that were let go, close up. All that knows a
  * row by its index is made anew; a second process of a shared futex finds its row
@@ -267,6 +289,8 @@ static int close_up(struct watch *w)
 	size_t i, kept = 0, *at;
 
 	for (i = 0; i < w->now.nlock; i++) {
+		if (w->lock_row[i].seen && !w->lock_row[i].own_seen && w->lock_row[i].other.addr)
+			take_other(w, i);
 		if (!w->lock_row[i].seen) {
 			free(w->lock_row[i].symbol);
 			free(w->lock_row[i].module);

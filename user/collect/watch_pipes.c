@@ -103,6 +103,8 @@ static int take_pipe(struct watch *w, struct now_pipe *to, struct watch_pipe_row
 	}
 	to->id = from->id;
 	to->sb = from->sb;
+	if (!was)
+		to->number = ++w->pipe_number;
 	to->kind = from->kind;
 	to->inode = from->inode;
 	to->nwriter = from->nwriter;

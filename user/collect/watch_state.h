@@ -27,6 +27,9 @@ struct watch_file { uint64_t ino, off; uint32_t dev, pad; };
 struct watch_lock_row {
 	struct live_futex_key key;	/* the first that it was known by */
 	struct watch_file file;
+	struct live_futex_key other;	/* another one, of process .other_tgid */
+	pid_t other_tgid;
+	bool own_seen;			/* .key, in this refresh */
 	struct watch_sums { uint64_t waits, timeouts, wakes, wasted, wait_ns; } sum, was;
 	uint64_t back_ns, inside_ns;	/* in waits that came back, and those still on */
 	uint64_t active;	/* tick of its last change */
@@ -64,13 +67,14 @@ struct watch {
 	struct map *lock_by_file;	/* struct watch_file → size_t */
 
 	struct watch_pipe_row *pipe_row;	/* beside now.pipe */
+	uint64_t pipe_number;		/* the last one given */
 	struct map *pipe_by_key;	/* struct watch_pipe_key → size_t */
 	size_t call_cap;
 	struct summary calls;		/* as of this refresh */
 
 	struct watch_stack *stack;	/* WATCH_STACKS */
 	size_t nstack;
-	struct map *spaces;		/* uint32_t → uint64_t: whose symbols are known, since tick */
+	struct map *spaces;		/* uint32_t → uint64_t: tick of its snapshot */
 	bool many_edges;
 	uint64_t crowded;		/* tick at which rows are counted again */
 	uint64_t pruned;	/* threads that had ended at the last pruning */
@@ -94,6 +98,8 @@ int watch_processes_end(struct watch *w);
 const struct now_thread *watch_thread(const struct watch *w, pid_t tid);
 /* Its name, or what it was called when it ended; "": not known. @tgid may be NULL. */
 const char *watch_comm(const struct watch *w, pid_t tid, pid_t *tgid);
+/* How long thread @tid has waited, if it still does, for what it waits for since @since_ns. */
+uint64_t watch_still_ns(const struct watch *w, pid_t tid, uint64_t since_ns, uint64_t now_ns);
 /* Appends a zeroed element to an array that grows; NULL: no memory. */
 void *watch_grow(void *array, size_t *cap, size_t n, size_t bytes);
 

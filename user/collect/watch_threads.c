@@ -42,10 +42,30 @@ const char *watch_comm(const struct watch *w, pid_t tid, pid_t *tgid)
 	const struct now_thread *t = watch_thread(w, tid);
 	const struct watch_name *name = &w->name[(uint32_t)tid % WATCH_NAMES];
 	bool known = t || (tid && name->tid == tid);
+	const size_t *process = known ? NULL : map_get(w->by_tgid, &tid);
 
+	/* A first thread that came and went between two looks: its process tells. */
+	if (process) {
+		if (tgid)
+			*tgid = tid;
+		return w->now.process[*process].comm;
+	}
 	if (tgid)
 		*tgid = t ? t->tgid : known ? name->tgid : 0;
 	return t ? t->comm : known ? name->comm : "";
+}
+
+uint64_t watch_still_ns(const struct watch *w, pid_t tid, uint64_t since_ns, uint64_t now_ns)
+{
+	const struct now_thread *t = watch_thread(w, tid);
+
+	/* Woken, and not yet on a CPU: the wait is over. */
+	if (t && t->state == NOW_RUNNABLE && t->since_ns >= since_ns && t->since_ns < now_ns)
+		now_ns = t->since_ns;
+	if (t && t->state == NOW_RUNNING)
+		return 0;
+	/* It may have begun since somebody looked at the clock. */
+	return now_ns > since_ns ? now_ns - since_ns : 0;
 }
 
 static const char *wait_name(uint32_t nr)

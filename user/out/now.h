@@ -93,8 +93,9 @@ struct now_pipe_end {
 };
 
 struct now_pipe {
-	uint64_t id;			/* key: .id and .sb */
+	uint64_t id;			/* key: .id and .sb; perhaps the kernel's addresses */
 	uint32_t sb;
+	uint64_t number;		/* a key for others: of the pipes of this watch, from 1 */
 	enum sum_pipe_kind kind;
 	uint64_t inode;			/* as of struct sum_pipe */
 	struct now_pipe_end *writer, *reader;	/* most bytes, then blocked_ns, first */

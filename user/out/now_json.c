@@ -121,8 +121,7 @@ static void put_pipe(struct json *j, const void *row, bool exact)
 {
 	const struct now_pipe *p = row;
 
-	json_hex(j, "id", p->id);
-	json_u64(j, "sb", p->sb);
+	json_u64(j, "id", p->number);
 	json_str(j, "kind", sum_pipe_kind_name(p->kind));
 	json_u64(j, "inode", p->inode);
 	put_count(j, exact, "chunks_written", p->chunks_written);

@@ -96,3 +96,8 @@ int sym_name_format(const struct sym_name *n, char *buf, size_t bytes)
 		return snprintf(buf, bytes, "%s", n->symbol);
 	return snprintf(buf, bytes, "%s+0x%llx", n->symbol, (unsigned long long)n->offset);
 }
+
+uint64_t sym_cpu_ns(const struct sym *s)
+{
+	return symchild_cpu_ns(&s->child);
+}

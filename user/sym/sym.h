@@ -184,5 +184,7 @@ int sym_kernel(struct sym *s, const uint64_t *ip, size_t n, struct sym_frame *ou
 int sym_name_format(const struct sym_name *n, char *buf, size_t bytes);
 
 void sym_stats(const struct sym *s, struct sym_stats *out);
+/* CPU time that the child has taken so far, in ns. */
+uint64_t sym_cpu_ns(const struct sym *s);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -96,8 +97,25 @@ int symchild_start(struct symchild *c, const struct sym_opts *opts)
 	return 0;
 }
 
+static uint64_t time_ns(const struct timeval *t)
+{
+	return (uint64_t)t->tv_sec * 1000000000 + (uint64_t)t->tv_usec * 1000;
+}
+
+uint64_t symchild_cpu_ns(const struct symchild *c)
+{
+	struct timespec now;
+	clockid_t id;
+
+	if (!c->pid || clock_getcpuclockid(c->pid, &id) || clock_gettime(id, &now))
+		return c->cpu_ns;
+	return c->cpu_ns + (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 void symchild_stop(struct symchild *c)
 {
+	uint64_t cpu_ns = c->cpu_ns;
+	struct rusage used = { 0 };
 	int nice;
 
 	if (c->pid) {
@@ -109,8 +127,9 @@ void symchild_stop(struct symchild *c)
 			syscall(SYS_pidfd_send_signal, c->pidfd, SIGKILL, NULL, 0);
 		else
 			kill(c->pid, SIGKILL);
-		while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		while (wait4(c->pid, NULL, 0, &used) < 0 && errno == EINTR)
 			;
+		cpu_ns += time_ns(&used.ru_utime) + time_ns(&used.ru_stime);
 	}
 	if (c->pidfd >= 0)
 		close(c->pidfd);
@@ -120,6 +139,7 @@ void symchild_stop(struct symchild *c)
 	nice = c->nice;
 	symchild_init(c);
 	c->nice = nice;
+	c->cpu_ns = cpu_ns;
 }
 
 /* Waits for @events: 0, -ETIMEDOUT. Errors show at the next send or receive. */

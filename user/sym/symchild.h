@@ -14,6 +14,7 @@ struct symchild {
 	int sock;
 	int pidfd;	/* -1: kernel without */
 	int nice;	/* the child's priority: the caller's when it was set up */
+	uint64_t cpu_ns;	/* CPU time of those that have ended */
 	struct buf in;	/* received and not taken yet */
 	size_t taken;	/* bytes at the start of .in that were */
 };
@@ -41,5 +42,8 @@ int symchild_send(struct symchild *c, const struct buf *b, int fd, int timeout_m
  */
 int symchild_recv(struct symchild *c, enum symp_type type, uint32_t seq, int timeout_ms,
 		  struct symp_msg *out);
+
+/* CPU time of the child and those before it, in ns. */
+uint64_t symchild_cpu_ns(const struct symchild *c);
 
 #endif

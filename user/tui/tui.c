@@ -75,6 +75,7 @@ void tui_show(struct tui *t, const struct now *n)
 	if (clock_mono_ns() - t->said_ns > MESSAGE_NS)
 		t->message[0] = '\0';
 	t->now = n;
+	t->names_left = TUI_NAMES;
 	t->sums_made = false;
 	tui_term_size();
 	tui_level_build(t, keep);

@@ -269,7 +269,8 @@ static void lock_stacks(struct tui *t)
 
 	heading(t, "Stacks that waited", d->nsite);
 	if (!d->nsite)
-		none(t, d->samples ? "no stack could be read" : "no stack has been sampled yet");
+		none(t, d->samples ? "no stack could be read" :
+				     "none yet: one is taken when a wait begins");
 	for (i = 0; i < d->nsite && i < MOST; i++) {
 		const struct sum_site *s = &d->site[i];
 

@@ -41,6 +41,7 @@ struct tui_id { uint64_t word[2]; };
 enum tui_kind { TUI_LIST, TUI_THREAD, TUI_LOCK, TUI_PIPE, TUI_CALL };
 
 #define TUI_TITLE_BYTES 160
+#define TUI_NAMES 1000
 #define TUI_INPUT_BYTES 64
 
 /*
@@ -159,7 +160,8 @@ struct tui {
 
 	enum tui_mode mode;
 	enum tui_ask ask;
-	char input[TUI_INPUT_BYTES], before[TUI_INPUT_BYTES];	/* .before: what Esc goes back to */
+	char input[TUI_INPUT_BYTES];
+	unsigned int names_left;	/* locks to be named for a filter, in this refresh */
 	size_t input_len;
 	size_t before_sel;
 	char found[TUI_INPUT_BYTES];	/* what was searched for last */

@@ -48,11 +48,8 @@ void tui_line_open(struct tui *t, enum tui_ask ask)
 	t->ask = ask;
 	t->before_sel = tui_level(t)->sel;
 	t->input[0] = '\0';
-	t->before[0] = '\0';
-	if (ask == TUI_ASK_FILTER) {
+	if (ask == TUI_ASK_FILTER)
 		strcpy(t->input, tui_level(t)->filter);
-		strcpy(t->before, tui_level(t)->filter);
-	}
 	t->input_len = strlen(t->input);
 }
 

@@ -110,6 +110,11 @@ bool tui_list_matches(struct tui *t, const void *row, const char *words)
 	char word[TUI_INPUT_BYTES];
 	const char *p = words;
 
+	/* A name may be what is looked for; some at each refresh, as each may take its time. */
+	if (tui_desc(t) == &now_tabs[NOW_LOCKS] && t->names_left) {
+		t->names_left--;
+		tui_lock_name(t, row);
+	}
 	buf_reset(&t->text);
 	tui_desc(t)->text(&t->text, row);
 	if (buf_addc(&t->text, '\0'))
