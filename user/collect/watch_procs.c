@@ -114,10 +114,9 @@ int watch_ended(void *ctx, const void *tgid, const void *ended)
 	row->sum[CALLS] = d->calls;
 	row->created = d->created;
 	watch_count(&p->ended, d->ended);
-	if (!p->comm[0]) {
-		memcpy(p->comm, d->comm, LIVE_COMM);
-		p->comm[LIVE_COMM - 1] = '\0';
-	}
+	/* Its first thread's name comes over it while that is alive; an exec may change it. */
+	memcpy(p->comm, d->comm, LIVE_COMM);
+	p->comm[LIVE_COMM - 1] = '\0';
 	return 0;
 }
 
