@@ -408,14 +408,45 @@ static __always_inline struct task_state *take_up(struct task_struct *task,
 	return st;
 }
 
+/*
+ * With a filter a thread may come to match, or to match no longer, under its
+ * new name or in its new cgroup. With targets only theirs are asked.
+ */
+static __always_inline void refilter(struct task_struct *task, bool matches)
+{
+	struct task_state *st = state_of(task);
+	u64 now = bpf_ktime_get_ns();
+
+	if (!st) {
+		if (matches && !cfg.targets_only)
+			take_up(task, task->group_leader, 0);
+	} else if (!(st->flags & ST_WAIT_EXEC)) {
+		if (!matches) {
+			mute(st, task, now);
+		} else if (st->flags & ST_MUTED) {
+			begin_account(st, now);
+			st->enter_ns = now;	/* of a call in flight */
+			seen_begin(st, task);
+			seen_put(st);
+		}
+	}
+}
+
 SEC("iter/task")
 int mark_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task, *leader;
+	struct task_state *st;
 	u32 pid, *target, flags = 0;
 
 	if (!task || (task->flags & 0x00200000))	/* PF_KTHREAD */
 		return 0;
+	/* A second look: processes have moved between cgroups. */
+	st = cfg.cgroup_filter && counts.moved ? state_of(task) : NULL;
+	if (st && !(st->flags & (ST_CALIB | ST_GONE))) {
+		refilter(task, filter_matches(task));
+		return 0;
+	}
 	leader = task->group_leader;
 	if (!leader)
 		return 0;
@@ -533,30 +564,6 @@ int dump_tasks(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/*
- * With a filter a thread may come to match, or to match no longer, under its
- * new name or in its new cgroup. With targets only theirs are asked.
- */
-static __always_inline void refilter(struct task_struct *task, bool matches)
-{
-	struct task_state *st = state_of(task);
-	u64 now = bpf_ktime_get_ns();
-
-	if (!st) {
-		if (matches && !cfg.targets_only)
-			take_up(task, task->group_leader, 0);
-	} else if (!(st->flags & ST_WAIT_EXEC)) {
-		if (!matches) {
-			mute(st, task, now);
-		} else if (st->flags & ST_MUTED) {
-			begin_account(st, now);
-			st->enter_ns = now;	/* of a call in flight */
-			seen_begin(st, task);
-			seen_put(st);
-		}
-	}
-}
-
 SEC("tp_btf/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 {
@@ -576,10 +583,15 @@ int BPF_PROG(renamed, struct task_struct *task, const char *comm)
 }
 
 SEC("tp_btf/cgroup_attach_task")
-int BPF_PROG(cgroup_joined, struct cgroup *to, const char *path, struct task_struct *task)
+int BPF_PROG(cgroup_joined, struct cgroup *to, const char *path, struct task_struct *task,
+	     bool threadgroup)
 {
-	if (cfg.cgroup_filter)
-		refilter(task, filter_matches(task));
+	if (!cfg.cgroup_filter)
+		return 0;
+	refilter(task, filter_matches(task));
+	/* Of a process's move only its first thread is told: the others are looked for. */
+	if (threadgroup && state_of(task))
+		__sync_fetch_and_add(&counts.moved, 1);
 	return 0;
 }
 

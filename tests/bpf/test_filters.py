@@ -104,6 +104,26 @@ def attach_by_a_cgroup_above():
 
 
 @test
+def a_process_moved_into_the_cgroup_comes_with_all_its_threads():
+    """And one that is moved out goes with all of them: the kernel tells of a move once."""
+    with cgroup() as path:
+        w = start([workload("many_threads"), "5", "101"], stdin=PIPE, stdout=PIPE)
+        line(w)
+        a = Attach("--mode", "exact", "--cgroup", path)
+        for where in (path, os.path.dirname(path)):
+            with open(f"{where}/cgroup.procs", "w", encoding="ascii") as f:
+                f.write(str(w.pid))
+            time.sleep(0.5)
+            w.stdin.write(b"\n")
+            w.stdin.flush()
+            line(w)
+        s = a.stop().json
+        w.stdin.close()
+        w.wait()
+    equal(calls(s)["getppid"], 5 * 101, "getppid of five threads, once in the cgroup")
+
+
+@test
 def cgroup_that_is_not_there():
     r = run([TRACER, "attach", "--cgroup", "/nonexistent/cgroup", "-d", "1"])
     equal(r.rc, 2, "exit code")

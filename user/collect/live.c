@@ -143,6 +143,18 @@ static int find_threads(struct live *l, struct err *err)
 	return r;
 }
 
+/* Processes have moved between cgroups: which of their threads match now? */
+static int look_again(struct live *l)
+{
+	uint64_t moved = __atomic_load_n(&live_counts(l)->moved, __ATOMIC_RELAXED);
+	struct err err = { 0 };
+
+	if (moved == l->moved)
+		return 0;
+	l->moved = moved;
+	return find_threads(l, &err) ? -err.code : 0;
+}
+
 long live_start(struct live *l, struct err *err)
 {
 	/* Refused without the privilege; then losses are likelier, and shown. */
@@ -185,7 +197,8 @@ int live_tick(struct live *l, int timeout_ms, int other)
 	n = ring_drain(l->ring, clock_mono_ns() - SETTLE_NS, live_batch, l);
 	if (n < 0)
 		return (int)n;
-	return woken;
+	n = look_again(l);
+	return n ? (int)n : woken;
 }
 
 int live_stop(struct live *l, struct err *err)

@@ -96,6 +96,7 @@ struct live {
 	size_t nstill;
 	uint64_t rng;
 
+	uint64_t moved;			/* of struct live_counts, as of the last look */
 	uint64_t unknown, stacks_lost, waits_lost;
 	bool has_cost;
 	struct cost bare, traced;
