@@ -48,7 +48,7 @@ static __always_inline struct live_seen *seen_of(const struct task_state *st)
 }
 
 /* All of a row but its name. */
-__weak __noinline int seen_put(struct task_state *st)
+__weak __noinline int seen_fill(struct task_state *st)
 {
 	struct live_seen *e = st ? seen_of(st) : NULL;
 
@@ -78,6 +78,13 @@ __weak __noinline int seen_put(struct task_state *st)
 	barrier();
 	e->tid = st->flags & (ST_SILENT | ST_CALIB | ST_GONE) ? 0 : st->tid;
 	return 0;
+}
+
+/* Without a view there is not even the call. */
+static __always_inline void seen_put(struct task_state *st)
+{
+	if (cfg.watch)
+		seen_fill(st);
 }
 
 static __always_inline void seen_woken(struct task_state *st, u64 now)
