@@ -72,6 +72,9 @@ unsigned int now_col_width(const struct now_view *v, const struct now_col *col);
  */
 void now_sort(const struct now_view *v, const struct now_tab_desc *tab, size_t col, bool reverse,
 	      const void **row, size_t n, size_t want);
+/* The same without an order among the first @want: what stands before a screen's rows. */
+void now_choose(const struct now_view *v, const struct now_tab_desc *tab, size_t col, bool reverse,
+		const void **row, size_t n, size_t want);
 
 /*
  * A sparkline of @cells characters, newest right, of the row's past; @scale: what a

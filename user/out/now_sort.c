@@ -99,6 +99,14 @@ static void choose(struct order *o, const void **row, size_t n, size_t want)
 	}
 }
 
+void now_choose(const struct now_view *v, const struct now_tab_desc *tab, size_t col, bool reverse,
+		const void **row, size_t n, size_t want)
+{
+	struct order o = { .v = v, .tab = tab, .col = &tab->col[col], .reverse = reverse };
+
+	choose(&o, row, n, want);
+}
+
 void now_sort(const struct now_view *v, const struct now_tab_desc *tab, size_t col, bool reverse,
 	      const void **row, size_t n, size_t want)
 {

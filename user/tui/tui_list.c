@@ -68,40 +68,6 @@ int tui_order(struct tui *t, const void *a, const void *b)
 	return r ? r : id_order(tui_row_id(t, a), tui_row_id(t, b));
 }
 
-/* Partitions so that the first @k rows are those that stand first. */
-static void choose(struct tui *t, const void **row, size_t n, size_t k)
-{
-	const struct tui_tab *per = &t->per[tui_level(t)->tab];
-	struct now_view v = tui_view(t);
-	size_t lo = 0, hi = n;
-	unsigned int rounds = 0;
-
-	/* Hoare's: what is left of [lo, hi) holds the border at @k. */
-	while (k > lo && k < hi && rounds++ < ROUNDS_MOST) {
-		const void *pivot = row[lo + (hi - lo) / 2], *tmp;
-		size_t i = lo, j = hi - 1;
-
-		for (;;) {
-			while (tui_order(t, row[i], pivot) < 0)
-				i++;
-			while (tui_order(t, pivot, row[j]) < 0)
-				j--;
-			if (i >= j)
-				break;
-			tmp = row[i];
-			row[i++] = row[j];
-			row[j--] = tmp;
-		}
-		/* Where both met stands the pivot; else [lo, j] is not after [i, hi). */
-		if (k <= j)
-			hi = i == j ? j : j + 1;
-		else
-			lo = j + 1;
-	}
-	/* The pivots were bad ones, again and again. */
-	if (k > lo && k < hi)
-		now_sort(&v, tui_desc(t), t->rows.sort, per->reverse, row + lo, hi - lo, k - lo);
-}
 
 /* --- which rows there are --- */
 
@@ -244,7 +210,7 @@ void tui_list_order(struct tui *t, size_t from, size_t count)
 	if (r->tree) {
 		tui_tree_order(t, from, count);
 	} else {
-		choose(t, r->row, r->n, from);
+		now_choose(&v, tui_desc(t), r->sort, per->reverse, r->row, r->n, from);
 		now_sort(&v, tui_desc(t), r->sort, per->reverse, r->row + from, r->n - from, count);
 	}
 	r->from = from;
