@@ -212,6 +212,11 @@ def random_keys_and_sizes():
         s.resize(120, 36)
         s.keys(*["esc"] * 6)
         s.see(r"^lost .* own ")
+        s.keys("Z")
+        s.see(r"(?i)paused")
+        shown = s.all
+        s.keys("\x0c")
+        s.until("a redraw shows the same", lambda t: t.all == shown)
         os.kill(s.proc.pid, signal.SIGTERM)
         equal(s.wait(), 0, "exit code")
         equal(s.restored(), [], "not restored")
