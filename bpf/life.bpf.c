@@ -441,8 +441,8 @@ int mark_tasks(struct bpf_iter__task *ctx)
 
 	if (!task || (task->flags & 0x00200000))	/* PF_KTHREAD */
 		return 0;
-	/* A second look: processes have moved between cgroups. */
-	st = cfg.cgroup_filter && counts.moved ? state_of(task) : NULL;
+	/* A second look: processes have moved between cgroups, or become another user's. */
+	st = (cfg.cgroup_filter || cfg.user_filter) && counts.moved ? state_of(task) : NULL;
 	if (st && !(st->flags & (ST_CALIB | ST_GONE))) {
 		refilter(task, filter_matches(task));
 		return 0;

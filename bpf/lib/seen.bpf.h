@@ -111,6 +111,13 @@ static __always_inline void seen_name(struct task_state *st, const void *comm)
 		bpf_probe_read_kernel(e->comm, sizeof(e->comm), comm);
 }
 
+static __always_inline void seen_take(struct task_state *st, struct task_struct *task, u32 slot)
+{
+	st->slot = slot;
+	seen_name(st, task->comm);
+	seen_put(st);
+}
+
 /* A thread's row, for who has none; where all are taken it is counted as lost. */
 static __always_inline void seen_begin(struct task_state *st, struct task_struct *task)
 {
@@ -130,9 +137,7 @@ static __always_inline void seen_begin(struct task_state *st, struct task_struct
 			return;
 		}
 	}
-	st->slot = slot;
-	seen_name(st, task->comm);
-	seen_put(st);
+	seen_take(st, task, slot);
 }
 
 /* For who found no room when it began, and runs on: others may have ended since. */
@@ -143,9 +148,7 @@ static __always_inline void seen_retry(struct task_state *st, struct task_struct
 	if (!cfg.watch || st->slot || (st->flags & (ST_SILENT | ST_CALIB | ST_GONE)) ||
 	    bpf_map_pop_elem(&seen_free, &slot))
 		return;
-	st->slot = slot;
-	seen_name(st, task->comm);
-	seen_put(st);
+	seen_take(st, task, slot);
 }
 
 static __always_inline void add_ended(struct task_state *st, struct task_struct *task)

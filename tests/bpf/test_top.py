@@ -565,6 +565,24 @@ def a_name_that_comes_with_exec():
     t.stop()
 
 
+BECOMES = "import os, sys; sys.stdin.readline(); os.setuid(65534); [0 for _ in iter(int, 1)]"
+
+
+@test
+def who_becomes_another_user():
+    """As a daemon's worker does: without exec."""
+    w = start([sys.executable, "-c", BECOMES], stdin=PIPE)
+    nobody, root = Top("-u", "65534"), Top("-u", "root")
+    root.until("it is root's", lambda o: maybe(o["threads"], tid=w.pid))
+    equal(maybe(nobody.next()["threads"], tid=w.pid), [], "it is nobody's too early")
+    w.stdin.write(b"\n")
+    w.stdin.flush()
+    nobody.until("it is nobody's", lambda o: maybe(o["threads"], tid=w.pid))
+    root.until("it is root's no more", lambda o: not maybe(o["threads"], tid=w.pid))
+    nobody.stop()
+    root.stop()
+
+
 # ---- options ----
 
 @test

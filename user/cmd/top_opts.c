@@ -25,8 +25,7 @@ static const struct cli_opt top_rows[] = {
 	  .help = "only processes in this control group (version 2) and below", TOP_AT(cgroup) },
 	{ .name = "user", .letter = 'u', .kind = CLI_STRING, .arg = "USER",
 	  .group = LIVE_GROUP_WHICH,
-	  .help = "only processes of this user, by name or number: who they are when top "
-		  "begins, or when they exec",
+	  .help = "only processes of this user, by name or number, as they are at each refresh",
 	  TOP_AT(user) },
 	{ .name = "mode", .kind = CLI_ENUM, .arg = "MODE", .group = LIVE_GROUP_WHAT,
 	  .help = "wait: only waits that really block, at no cost to system calls; exact: every "

@@ -59,6 +59,7 @@ static int live_init(struct live *l, const struct live_setup *setup, struct err 
 	l->mode = setup->mode;
 	l->collect = setup->collect;
 	l->timeline = setup->timeline;
+	l->by_user = setup->user;
 	l->ncpus = libbpf_num_possible_cpus();
 	if (l->ncpus < 1)
 		return err_sys(err, -l->ncpus, "cannot count the CPUs");
@@ -143,7 +144,7 @@ static int find_threads(struct live *l, struct err *err)
 	return r;
 }
 
-/* Processes have moved between cgroups: which of their threads match now? */
+/* Processes have moved between cgroups, or may be another user's: which threads match now? */
 static int look_again(struct live *l)
 {
 	uint64_t moved = __atomic_load_n(&live_counts(l)->moved, __ATOMIC_RELAXED);

@@ -88,7 +88,7 @@ static struct sum_lock *lock_for(struct futex_fill *f, const struct live_futex_k
 	return lock;
 }
 
-static enum sum_lock_kind kind_of(const struct live_futex *v)
+enum sum_lock_kind live_lock_kind(const struct live_futex *v)
 {
 	if (v->flags & FUTEX_IS_JOIN)
 		return SUM_LOCK_JOIN;
@@ -109,7 +109,7 @@ static int futex_row(void *ctx, const void *key, const void *value)
 	lock = lock_for(f, k, v);
 	if (!lock)
 		return -ENOMEM;
-	lock->kind = kind_of(v);
+	lock->kind = live_lock_kind(v);
 	lock->waits += v->waits;
 	lock->blocked += v->blocked;
 	lock->timeouts += v->timeouts;

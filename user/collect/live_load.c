@@ -264,6 +264,11 @@ void live_close(struct live *l)
 	__atomic_store_n(&l->bpf->bss->counts.closing, 1, __ATOMIC_RELAXED);
 }
 
+void live_moved(struct live *l)
+{
+	__atomic_fetch_add(&l->bpf->bss->counts.moved, 1, __ATOMIC_RELAXED);
+}
+
 void live_forget_full(struct live *l, uint64_t n)
 {
 	__atomic_fetch_sub(&l->bpf->bss->counts.map_full, n, __ATOMIC_RELAXED);

@@ -97,6 +97,7 @@ struct live {
 	uint64_t rng;
 
 	uint64_t moved;			/* of struct live_counts, as of the last look */
+	bool by_user;			/* only one user's processes, who may change */
 	uint64_t unknown, stacks_lost, waits_lost;
 	bool has_cost;
 	struct cost bare, traced;
@@ -120,6 +121,7 @@ void live_detach(struct live *l);
 int live_map_fd(const struct live *l, const char *name);
 const struct live_counts *live_counts(const struct live *l);
 void live_close(struct live *l);	/* no further births */
+void live_moved(struct live *l);	/* who matches may be others: the next tick looks */
 void live_forget_full(struct live *l, uint64_t n);	/* losses that were made good */
 uint64_t live_missed(const struct live *l);	/* program runs the kernel skipped */
 int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err);
@@ -154,6 +156,9 @@ int live_fill_sched(struct live *l, struct summary *s);
 
 /* The kernel's part of a stack into a sample; @n is what came, and not believed. */
 void live_sample_kernel(struct live_sample *s, const uint64_t *ip, uint32_t n);
+
+/* live_futexes.c */
+enum sum_lock_kind live_lock_kind(const struct live_futex *v);
 
 /* live_sites.c: all kept stacks at once; then they and lock names into the summary's locks */
 void live_sites_prepare(struct live *l);

@@ -115,6 +115,9 @@ int watch_refresh(struct watch *w, const struct now **now, struct err *err)
 
 	if (n < 0)
 		return err_sys(err, (int)-n, "cannot read the event ring");
+	/* No tracepoint tells of setuid: a daemon's workers come to be somebody's. */
+	if (w->l->by_user)
+		live_moved(w->l);
 	now_ns = clock_mono_ns();
 	if (w->last_ns)
 		w->now.tick++;

@@ -73,15 +73,6 @@ static struct watch_lock_row *lock_for(struct watch *w, const struct live_futex_
 	return row;
 }
 
-static enum sum_lock_kind kind_of(const struct live_futex *v)
-{
-	if (v->flags & FUTEX_IS_JOIN)
-		return SUM_LOCK_JOIN;
-	if (v->flags & FUTEX_IS_PI)
-		return SUM_LOCK_PI;
-	return v->flags & FUTEX_IS_SHARED ? SUM_LOCK_SHARED : SUM_LOCK_PRIVATE;
-}
-
 /* What came on top of the histogram before; that of several rows is summed first. */
 static void add_hist(struct watch_lock_row *row, const struct live_futex *v)
 {
@@ -122,7 +113,7 @@ int watch_lock_row(void *watch, const void *key, const void *value)
 		row->other_tgid = (pid_t)v->tgid;
 	}
 	if (lock->kind != SUM_LOCK_JOIN)
-		lock->kind = kind_of(v);
+		lock->kind = live_lock_kind(v);
 	if (v->wait_max > lock->max_ns) {
 		lock->max_ns = v->wait_max;
 		row->longest = true;
