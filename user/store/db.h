@@ -47,6 +47,8 @@ struct db_words {
 
 struct db_backend {
 	struct db_words words;
+	/* How long statements wait for others from now on. */
+	int (*set_wait)(struct db *db, unsigned int ms, struct err *err);
 	/* Whether tables of ours are there: 1, 0 or an error. */
 	int (*found)(struct db *db, struct err *err);
 	/* @sql may be several statements; no parameters, no results. */

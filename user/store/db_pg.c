@@ -272,6 +272,14 @@ static const char *pg_get_bytes(const struct db *db, void *handle, int column, s
 	return PQgetvalue(r, 0, column);
 }
 
+static int pg_set_wait(struct db *db, unsigned int ms, struct err *err)
+{
+	char sql[48];
+
+	snprintf(sql, sizeof(sql), "SET lock_timeout = %u", ms);
+	return pg_exec(db, sql, err);
+}
+
 static int pg_found(struct db *db, struct err *err)
 {
 	int64_t n = 0;
@@ -289,7 +297,9 @@ static bool pg_lost(const struct db *db)
 
 static int pg_reconnect(struct db *db, struct err *err)
 {
-	return pg_connect_again(of(db)->conn, db->name, err);
+	int r = pg_connect_again(of(db)->conn, db->name, err);
+
+	return r ? r : pg_set_wait(db, STORE_WAIT_MS, err);
 }
 
 static void pg_close(struct db *db)
@@ -315,6 +325,7 @@ static const struct db_backend pg_backend = {
 		/* "trcr": any number that nobody else takes. */
 		.lock = "SELECT pg_catalog.pg_advisory_xact_lock(1953653618)",
 	},
+	.set_wait = pg_set_wait,
 	.found = pg_found,
 	.exec = pg_exec,
 	.prepare = pg_prepare,
@@ -345,5 +356,9 @@ struct db *db_pg_open(const char *url, enum store_mode mode, struct err *err)
 	}
 	pg->db.backend = &pg_backend;
 	pg->db.read_only = mode == STORE_READ;
+	if (pg_set_wait(&pg->db, STORE_WAIT_MS, err)) {
+		db_close(&pg->db);
+		return NULL;
+	}
 	return &pg->db;
 }

@@ -10,11 +10,8 @@
 /* Ours, which lie alone in a schema, before any of the user's. */
 static const char session[] =
 	"SET search_path TO tracer;"
-	"SET lock_timeout = 10000;"
 	"SET idle_in_transaction_session_timeout = 0;"
 	"SET client_min_messages = warning";
-
-_Static_assert(STORE_WAIT_MS == 10000, "lock_timeout above");
 
 bool db_pg_url(const char *where)
 {

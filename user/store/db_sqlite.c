@@ -53,6 +53,7 @@ static const struct fault faults[] = {
 	{ SQLITE_TOOBIG, EFBIG, "cannot hold a value of this size", NULL },
 	{ SQLITE_NOMEM, ENOMEM, "cannot be used", NULL },
 	{ SQLITE_IOERR, EIO, "cannot be read or written", NULL },
+	{ SQLITE_ERROR, EBADMSG, "is damaged or no store", NULL },
 };
 
 /* The error of SQLite's @code, with errno's words where the kernel refused. */
@@ -73,8 +74,9 @@ static int fail(const struct db *db, int code, struct err *err)
 	case SQLITE_CANTOPEN:
 		r = err_sys(err, kernel ? kernel : f->error, "store %s %s", db->name, f->words);
 		break;
-	case SQLITE_READONLY:
-		r = err_sys(err, f->error, "store %s %s", db->name, f->words);
+	case SQLITE_ERROR:
+		r = err_set(err, f->error, "store %s %s: %s", db->name, f->words,
+			    sqlite3_errmsg(of(db)->h));
 		break;
 	default:
 		r = err_set(err, f->error, "store %s %s", db->name, f->words);
@@ -182,6 +184,13 @@ static const char *sqlite_get_bytes(const struct db *db, void *handle, int colum
 	return s;
 }
 
+static int sqlite_set_wait(struct db *db, unsigned int ms, struct err *err)
+{
+	int code = sqlite3_busy_timeout(of(db)->h, (int)ms);
+
+	return code ? fail(db, code, err) : 0;
+}
+
 static int sqlite_found(struct db *db, struct err *err)
 {
 	int64_t id = 0;
@@ -219,6 +228,7 @@ static const struct db_backend sqlite_backend = {
 		.begin_read = "BEGIN",
 		.begin_write = "BEGIN IMMEDIATE",
 	},
+	.set_wait = sqlite_set_wait,
 	.found = sqlite_found,
 	.exec = sqlite_exec,
 	.prepare = sqlite_prepare,
@@ -254,7 +264,6 @@ static int harden(struct sqlite *s, struct err *err)
 			return fail(&s->db, code, err);
 	}
 	sqlite3_limit(s->h, SQLITE_LIMIT_LENGTH, (int)MAX_VALUE_BYTES);
-	sqlite3_busy_timeout(s->h, STORE_WAIT_MS);
 	return sqlite_exec(&s->db, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;"
 			   "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", err);
 }
@@ -294,7 +303,8 @@ struct db *sqlite_connect(const char *path, const char *name, int flags, const c
 		fail(&s->db, code, err);
 		goto fail;
 	}
-	if (harden(s, err))
+	/* The first of them already may meet one that is closing the file. */
+	if (sqlite_set_wait(&s->db, STORE_WAIT_MS, err) || harden(s, err))
 		goto fail;
 	buf_release(&uri);
 	return &s->db;

@@ -173,23 +173,6 @@ static int newer(struct db *db, int64_t version, const struct schema *schema, st
 	return -EPROTO;
 }
 
-int schema_check(struct db *db, const struct schema *schema, struct err *err)
-{
-	int64_t version;
-	int r = read_version(db, &version, err);
-
-	if (r)
-		return r;
-	if (!version) {
-		err_set(err, ENOENT, "there is no store in %s", db->name);
-		err_hint(err, "tracer bench makes it; --store names another");
-		return -ENOENT;
-	}
-	if (version > schema->steps)
-		return newer(db, version, schema, err);
-	return version < schema->steps;
-}
-
 static int step_to(struct db *db, const struct schema *schema, int64_t version, struct err *err)
 {
 	struct buf sql = BUF_INIT;
@@ -232,4 +215,27 @@ int schema_upgrade(struct db *db, const struct schema *schema, struct err *err)
 		return db_commit(db, err);
 	db_rollback(db);
 	return r;
+}
+
+int schema_settle(struct db *db, const struct schema *schema, enum store_mode mode,
+		  struct err *err)
+{
+	int64_t version;
+	int r = read_version(db, &version, err);
+
+	if (r || version == schema->steps)
+		return r;
+	if (version > schema->steps)
+		return newer(db, version, schema, err);
+	if (!version && mode != STORE_CREATE) {
+		err_set(err, ENOENT, "there is no store in %s", db->name);
+		err_hint(err, "tracer bench makes it; --store names another");
+		return -ENOENT;
+	}
+	if (mode == STORE_READ) {
+		err_set(err, EPROTO, "store %s is of an older tracer", db->name);
+		err_hint(err, "what writes into it, as tracer bench does, brings it up to date");
+		return -EPROTO;
+	}
+	return schema_upgrade(db, schema, err);
 }

@@ -17,14 +17,17 @@ struct schema {
 extern const struct schema schema_current;
 
 /*
- * Brings the tables from any older version, or none, to that of @schema: all steps in
- * one transaction. Two at once do it once. 0, or an error as schema_check's.
+ * A store that was opened for @mode has, or gets, the tables of @schema: STORE_CREATE
+ * makes them, it and STORE_WRITE bring older ones up to date. 0; -ENOENT: there are
+ * none; -EPROTO: a newer tracer made them, or an older one and the mode is STORE_READ;
+ * -EBADMSG: what there is has no version.
+ */
+int schema_settle(struct db *db, const struct schema *schema, enum store_mode mode,
+		  struct err *err);
+/*
+ * From any older version, or none, to that of @schema: all steps in one transaction.
+ * Two at once do it once. Errors as above.
  */
 int schema_upgrade(struct db *db, const struct schema *schema, struct err *err);
-/*
- * 0: the version is that of @schema, 1: it is older. -EPROTO: it is newer, -ENOENT:
- * there are no tables, -EBADMSG: what there is has no version.
- */
-int schema_check(struct db *db, const struct schema *schema, struct err *err);
 
 #endif

@@ -130,20 +130,6 @@ static struct db *open_default(enum store_mode mode, struct err *err)
 	return db;
 }
 
-static int settle_version(struct db *db, enum store_mode mode, struct err *err)
-{
-	int r = schema_check(db, &schema_current, err);
-
-	if (r == 1 && mode == STORE_READ) {
-		err_set(err, EPROTO, "store %s is of an older tracer", db->name);
-		err_hint(err, "what writes into it, as tracer bench does, brings it up to date");
-		return -EPROTO;
-	}
-	if (r == 1 || (r == -ENOENT && mode == STORE_CREATE))
-		return schema_upgrade(db, &schema_current, err);
-	return r;
-}
-
 struct store *store_open(const char *where, enum store_mode mode, struct err *err)
 {
 	struct store *s = calloc(1, sizeof(*s));
@@ -158,7 +144,7 @@ struct store *store_open(const char *where, enum store_mode mode, struct err *er
 		s->db = db_pg_open(where, mode, err);
 	else
 		s->db = open_file(where, mode, err);
-	if (!s->db || settle_version(s->db, mode, err)) {
+	if (!s->db || schema_settle(s->db, &schema_current, mode, err)) {
 		store_close(s);
 		return NULL;
 	}
