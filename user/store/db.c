@@ -2,7 +2,6 @@
 #include "store/db.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /*
  * DESIGN: the journal is a write-ahead log, so that readers and a writer do not wait
@@ -66,16 +64,16 @@ static int fail(const struct db *db, int code, struct err *err)
 	int kernel = sqlite3_system_errno(of(db)->h), r;
 
 	/* SQLite notes it where a file is opened, and not where a commit is written. */
-	if (!kernel && (code & 0xff) == SQLITE_IOERR)
+	if ((code & 0xff) == SQLITE_IOERR && !kernel)
 		kernel = errno;
+	else if (code == SQLITE_FULL)
+		kernel = ENOSPC;
 	while (f < end && f->code != code && f->code != (code & 0xff))
 		f++;
 	if (f == end)
 		return err_set(err, EIO, "store %s: %s", db->name, sqlite3_errmsg(of(db)->h));
 	switch (f->code) {
 	case SQLITE_FULL:
-		kernel = ENOSPC;
-		/* fall through */
 	case SQLITE_IOERR:
 	case SQLITE_CANTOPEN:
 		r = err_sys(err, kernel ? kernel : f->error, "store %s %s", db->name, f->words);

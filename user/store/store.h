@@ -159,9 +159,10 @@ int store_default_path(struct buf *path, struct err *err);
  * mode 0600, all at once: there is none that is half made. STORE_WRITE and
  * STORE_CREATE bring a store of an older tracer up to date.
  *
- * NULL with @err set: ENOENT (there is none), EINVAL (the URL), EPROTO (a newer tracer
- * wrote it, or STORE_READ of an older one's), and those above. A file that is no sound
- * store is left as it is. No message has the password of a URL.
+ * NULL with @err set: ENOENT (there is none), EINVAL (the URL), ECONNREFUSED (no server,
+ * database or right to log in), ENOTSUP (the database's encoding, a server before 10),
+ * EPROTO (a newer tracer wrote it, or STORE_READ of an older one's), and those above. A
+ * file that is no sound store is left as it is. No message has the password of a URL.
  */
 struct store *store_open(const char *where, enum store_mode mode, struct err *err);
 void store_close(struct store *s);	/* NULL: nothing */
