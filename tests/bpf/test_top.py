@@ -673,6 +673,24 @@ def threads_that_come_and_go_take_no_memory():
 
 
 @test
+def what_ends_between_two_refreshes_does_not_fill_the_maps():
+    """As while a screen is paused: thousands of processes are let go, and that is told."""
+    n = 12007
+    w = start(["sh", "-c", f"read go; exec {workload('vfork_exec')} {n} /nowhere"], stdin=PIPE,
+              stdout=DEVNULL)
+    t = Top(str(w.pid), delay="500s")
+    # Attached, it has looked for the first time, and sleeps.
+    wait_for("BPF links", lambda: bpf_held(t.proc.pid))
+    time.sleep(1 * SLOW)
+    w.stdin.close()
+    o = t.end()
+    lossless(o)
+    equal((o["born"]["total"], o["ended"]["total"]), (n, n + 1), "born, ended")
+    between(o["forgotten"], 4096, n, "rows dropped")
+    check(o["rows"]["processes"] <= 8192, f"rows of processes: {o['rows']['processes']}")
+
+
+@test
 def each_of_many_threads_counts():
     t, _ = begun_by(f"exec {workload('thread_storm')} 20011", "--mode", "exact")
     o = t.end()

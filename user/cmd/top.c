@@ -278,6 +278,9 @@ static int follow(struct top *t, struct err *err)
 			next = next && now - next < delay(t) ? next + delay(t) : now + delay(t);
 			continue;
 		}
+		what = watch_tidy(t->w);
+		if (what)
+			return err_sys(err, -what, "cannot read what was counted");
 		ms = next > now ? (int)((next - now) / 1000000 + 1) : HELD_MS;
 		what = session_wait(&t->s, ms);
 		if (what < 0)

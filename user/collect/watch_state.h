@@ -7,7 +7,7 @@
 #include "collect/watch.h"
 
 #define WATCH_NAMES 4096	/* names kept of threads that have ended; a power of two */
-#define WATCH_DOOMED 3
+#define WATCH_DOOMED 4
 #define WATCH_STACKS 256	/* stacks kept, over all locks */
 #define WATCH_STACKS_LOCK 16	/* of one lock */
 
@@ -78,7 +78,8 @@ struct watch {
 	bool many_edges;
 	uint64_t crowded;		/* tick at which rows are counted again */
 	uint64_t pruned;	/* threads that had ended at the last pruning */
-	/* Keys of rows that go at the next refresh: futexes, edges, ends. */
+	uint64_t tidied;	/* the same of processes, at the last refresh or tidying */
+	/* Keys of rows that go the next time: futexes, edges, ends, ended. */
 	struct watch_doomed { char *keys; size_t n, cap; } doomed[WATCH_DOOMED];
 };
 
