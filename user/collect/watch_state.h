@@ -37,7 +37,9 @@ struct watch_lock_row {
 	bool seen, changed, longest;	/* in this refresh; longest: its max_ns rose */
 	char *symbol, *module;
 	uint64_t module_offset;
-	struct watch_hist { uint32_t now[HIST_BUCKETS], before[HIST_BUCKETS]; } *hist;
+	/* Waits by length: those of refreshes before; and of a shared one, whose parts
+	 * are summed, in this. NULL: none yet. */
+	uint32_t *before, *parts;
 };
 
 struct watch_pipe_key { uint64_t id; uint32_t sb; uint16_t kind, pad; };
