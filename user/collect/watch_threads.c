@@ -140,7 +140,7 @@ static void read_slot(struct live_seen *e, const volatile struct live_seen *seen
 /* It sleeps as it did at the last look, under the same name. */
 static bool sleeps_on(const struct now_thread *t, const volatile struct live_seen *seen)
 {
-	return !t->new_row && t->state == NOW_BLOCKED && seen->state == SEEN_BLOCKED &&
+	return !t->new_row && !t->ahead && t->state == NOW_BLOCKED && seen->state == SEEN_BLOCKED &&
 	       seen->since_ns == t->since_ns && !seen->woken_ns &&
 	       !memcmp((const void *)seen->comm, t->comm, LIVE_COMM - 1);
 }
@@ -208,9 +208,25 @@ static void begin_figures(struct now_thread *t, const struct live_seen *e, uint6
 	t->calls.total = e->calls;
 }
 
+/*
+ * A switch after the clock was read, while the slots were gone through, has added what is
+ * later than @now_ns: that is the next look's.
+ */
+static void count_time(struct now_thread *t, struct now_count *c, uint64_t total, uint64_t now_ns)
+{
+	uint64_t most = now_ns > t->looked_ns ? now_ns - t->looked_ns : 0;
+
+	if (!t->new_row && total > c->total && total - c->total > most) {
+		total = c->total + most;
+		t->ahead = true;
+	}
+	watch_count(c, total);
+}
+
 static void take_row(struct now_thread *t, struct live_seen *e, uint64_t now_ns)
 {
 	add_since(e, now_ns);
+	t->ahead = false;
 	t->tgid = (pid_t)e->tgid;
 	memcpy(t->comm, e->comm, LIVE_COMM);
 	t->comm[LIVE_COMM - 1] = '\0';
@@ -221,10 +237,10 @@ static void take_row(struct now_thread *t, struct live_seen *e, uint64_t now_ns)
 	t->space = e->space;
 	t->since_ns = e->since_ns;
 	t->created = (e->flags & SEEN_CREATED) != 0;
-	watch_count(&t->cpu_ns, e->oncpu_ns);
-	watch_count(&t->runnable_ns, e->runnable_ns);
-	watch_count(&t->blocked_ns, e->blocked_ns);
-	watch_count(&t->lock_ns, e->lock_ns);
+	count_time(t, &t->cpu_ns, e->oncpu_ns, now_ns);
+	count_time(t, &t->runnable_ns, e->runnable_ns, now_ns);
+	count_time(t, &t->blocked_ns, e->blocked_ns, now_ns);
+	count_time(t, &t->lock_ns, e->lock_ns, now_ns);
 	watch_count(&t->switches, e->switches);
 }
 

@@ -57,6 +57,7 @@ struct now_thread {
 	uint64_t looked_ns;
 	uint32_t slot, lock_at, lock_val;
 	bool created, new_row;		/* began while traced; was not there the last time */
+	bool ahead;			/* some of its time is the next interval's */
 };
 
 struct now_process {
