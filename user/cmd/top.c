@@ -70,7 +70,7 @@ static void whom(const struct top_opts *o, struct buf *b)
 	if (o->pids.n > 4)
 		buf_addf(b, " and %zu more", o->pids.n - 4);
 	if (!o->pids.n)
-		buf_adds(b, "all processes");
+		buf_adds(b, getuid() ? "your processes" : "all processes");
 	if (o->user)
 		buf_addf(b, " of %s", o->user);
 	if (o->cgroup)

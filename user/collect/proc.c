@@ -69,7 +69,7 @@ static int unreadable(pid_t pid, int code, struct err *err)
 		return err_set(err, ESRCH, "cannot attach to pid %d: no such process", (int)pid);
 	err_set(err, EPERM, "cannot attach to pid %d: /proc does not show it to this user",
 		(int)pid);
-	err_hint(err, "run tracer as root: sudo tracer attach %d", (int)pid);
+	err_hint(err, "run tracer as root, with sudo");
 	return -EPERM;
 }
 
@@ -125,7 +125,7 @@ static int check_user(const struct proc_info *info, const struct proc_status *st
 			(int)info->pid);
 	else
 		return 0;
-	err_hint(err, "run tracer as root: sudo tracer attach %d", (int)info->pid);
+	err_hint(err, "run tracer as root, with sudo");
 	return -EPERM;
 }
 
@@ -185,7 +185,7 @@ static int check_kernel(const struct proc_info *info, struct err *err)
 		return 0;
 	err_set(err, EPERM, "cannot attach to pid %d: it has rights that this user has not (a "
 		"capability, another namespace or a security module's)", (int)info->pid);
-	err_hint(err, "run tracer as root: sudo tracer attach %d", (int)info->pid);
+	err_hint(err, "run tracer as root, with sudo");
 	return -EPERM;
 }
 
