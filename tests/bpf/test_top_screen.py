@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from subprocess import DEVNULL
+from subprocess import DEVNULL, PIPE
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import TRACER, bpf_held, check, equal, main, test, wait_gone, workload
@@ -87,6 +87,24 @@ def from_a_lock_to_its_waiters_and_stacks():
         s.keys("esc")
         s.see(r"^contended_lock ")
         end(s)
+
+
+@test
+def a_lock_that_nobody_let_go_before_we_looked():
+    """A program that hangs: what its threads wait in is read from outside."""
+    with subprocess.Popen([workload("deadlock")], stdin=PIPE, stdout=PIPE) as p:
+        p.stdout.readline()
+        time.sleep(0.3)
+        with top("-p", str(p.pid), "--tab", "locks") as s:
+            s.see(r"^first +%d deadlock" % p.pid)
+            s.keys("/", "first", "enter", "enter")
+            s.see(r"lock first of deadlock \(%d\)" % p.pid)
+            s.see(r"Waiters now \(1")
+            s.keys("end")
+            s.see(r"pthread_mutex_lock|__lll_lock_wait|lock_wait")
+            s.see(r"take .*deadlock\.c:1\d")
+            end(s)
+        p.stdin.close()
 
 
 @test

@@ -34,6 +34,7 @@ struct watch_lock_row {
 	uint64_t back_ns, inside_ns;	/* in waits that came back, and those still on */
 	uint64_t active;	/* tick of its last change */
 	uint64_t asked;		/* tick of the last asking for its name, + 1 */
+	uint64_t peeked;	/* and for its waiters' stacks */
 	bool seen, changed, longest;	/* in this refresh; longest: its max_ns rose */
 	char *symbol, *module;
 	uint64_t module_offset;
@@ -76,6 +77,7 @@ struct watch {
 
 	struct watch_stack *stack;	/* WATCH_STACKS */
 	size_t nstack;
+	size_t peeking;			/* stacks that the look at a lock's waiters has given */
 	struct map *spaces;		/* uint32_t → uint64_t: tick of its snapshot */
 	bool many_edges;
 	uint64_t crowded;		/* tick at which rows are counted again */
@@ -127,6 +129,8 @@ int watch_calls(struct watch *w);
 int watch_take_calls(struct watch *w, const struct summary *s);
 /* watch_stacks.c */
 void watch_stack_came(struct watch *w, const struct live_stack *e);
+struct live_still;
+void watch_still(struct watch *w, const struct live_still *row);
 /* Learns the mappings of process @tgid, while it is there. */
 void watch_space(struct watch *w, uint32_t space, pid_t tgid);
 /* The stacks kept of lock @index as .site, .nsite and .samples of @out. */
