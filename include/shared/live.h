@@ -117,6 +117,7 @@ struct live_counts {
 	u64 last_space;		/* address spaces numbered so far */
 	u64 hidden;		/* programs that were left out for having others' rights */
 	u64 moved;		/* processes between cgroups: all their threads may match now */
+	u64 mmap_bytes;		/* anonymous memory that was mapped; exact mode */
 	u64 closing;		/* the trace is ending: who is born now is not part of it */
 };
 

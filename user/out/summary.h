@@ -309,6 +309,7 @@ struct summary {
 	uint64_t started_realtime_ns;	/* wall clock at the start, since 1970 */
 	uint64_t still_running;	/* traced threads alive when the trace ended */
 	uint64_t hidden;	/* programs left out for having rights that the user has not */
+	uint64_t mmap_bytes;	/* anonymous memory that was mapped; exact mode, else 0 */
 	uint64_t compat_calls;	/* 32-bit system calls, counted but not named */
 	struct sum_finding *finding;	/* most severe first */
 	size_t nfinding;
