@@ -45,6 +45,7 @@ LDFLAGS  += -Wl,--as-needed -pthread
 LIVE_LIBS := -lbpf -lelf -lz -lm
 EXPORT_LIBS := -lz
 TOP_LIBS  := -lncursesw -ltinfo $(LIVE_LIBS)
+STORE_LIBS := -lsqlite3 -lpq -lzstd -lm
 SYM_LIBS  := -ldw -lelf -lstdc++ -lm
 
 ifeq ($(SAN),)
@@ -78,7 +79,7 @@ endif
 # --- files -----------------------------------------------------------------
 
 # ROOMS="base stats" builds the tests against these alone.
-ROOMS    ?= base cli stats out ring sym report collect tui cmd
+ROOMS    ?= base cli stats out ring store sym report collect tui cmd
 USER_SRC := $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c))
 SYMD_SRC := $(filter user/sym/symd%,$(USER_SRC))
 MAIN_SRC := $(filter %_main.c,$(USER_SRC))
@@ -216,7 +217,7 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< -Wl,--start-group $(LIB) $(SYMD) -Wl,--end-group \
-		-lcmocka $(TOP_LIBS) $(SYM_LIBS) -o $@
+		-lcmocka $(TOP_LIBS) $(SYM_LIBS) $(STORE_LIBS) -o $@
 
 # Workloads are what is traced: never sanitised, and with frame pointers.
 $(B)/tests/workloads/%: tests/workloads/%.c
@@ -254,7 +255,7 @@ $(B)/tests/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/repla
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(LIB) $(SYMD) \
-		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) -o $@
+		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) -o $@
 
 # Needs SAN=fuzz (clang with libFuzzer).
 fuzz: $(FUZZ)
@@ -262,7 +263,7 @@ $(B)/tests/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $< -Wl,--start-group $(LIB) $(SYMD) \
-		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) -o $@
+		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) -o $@
 
 deps:
 	@tools/deps.sh --install

@@ -18,7 +18,8 @@ for arg; do
 	esac
 done
 
-# program  package  for; "import:NAME" is a module of the distribution's python.
+# program  package  for; "import:NAME" is a module of the distribution's python, and a
+# pattern with a slash is a file that no PATH leads to.
 programs='
 gcc        gcc          build
 clang      clang        build
@@ -43,6 +44,7 @@ debuginfod-find debuginfod long
 syscount-bpfcc bpfcc-tools long
 man        man-db       long
 htop       htop         long
+/usr/lib/postgresql/*/bin/initdb postgresql long
 '
 
 tmp=$(mktemp -d) || exit 2
@@ -61,6 +63,8 @@ missing() {
 		import:*)
 			"$python" -c "import ${program#import:}" >/dev/null 2>&1 || echo "$package"
 			;;
+		# shellcheck disable=SC2086  # the pattern is to be expanded
+		*/*) ls $program >/dev/null 2>&1 || echo "$package" ;;
 		*) command -v "$program" >/dev/null 2>&1 || echo "$package" ;;
 		esac
 	done
