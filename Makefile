@@ -47,7 +47,7 @@ EXPORT_LIBS := -lz
 TOP_LIBS  := -lncursesw -ltinfo $(LIVE_LIBS)
 STORE_LIBS := -lsqlite3 -lpq -lzstd -lm
 BENCH_LIBS := $(STORE_LIBS) $(LIVE_LIBS)
-REPORT_LIBS := $(STORE_LIBS)
+REPORT_LIBS := $(STORE_LIBS) -lz
 SYM_LIBS  := -ldw -lelf -lstdc++ -lm
 
 ifeq ($(SAN),)
@@ -109,7 +109,7 @@ FUZZ      := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 EXE := $(B)/tracer
 LIBEXEC := $(patsubst user/cmd/%_main.c,$(B)/libexec/tracer-%,$(wildcard user/cmd/*_main.c)) \
 	$(if $(wildcard user/sym/symd*.c),$(B)/libexec/tracer-sym)
-MAN := $(patsubst %,$(B)/man/%.1,tracer tracer-run tracer-attach tracer-top tracer-bench tracer-doctor \
+MAN := $(patsubst %,$(B)/man/%.1,tracer tracer-run tracer-attach tracer-top tracer-bench tracer-report tracer-doctor \
 	tracer-export)
 COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completion/tracer.fish
 
