@@ -154,6 +154,7 @@ static void constants_and_short_histories(void **state)
 		x[i] = 6;
 	assert_int_equal(change_find(x + 16, 8, 0.01, &c), 0);
 	assert_int_equal(c.n, 0);
+	changes_release(&c);
 	assert_int_equal(change_find(x + 14, 12, 0.01, &c), 0);
 	assert_int_equal(c.n, 1);
 	assert_int_equal(c.list[0].at, 6);

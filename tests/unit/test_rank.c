@@ -80,6 +80,15 @@ static void normal_beyond_the_exact_ones(void **state)
 	check(a, 20, b, 30, tied, 1e-12);
 }
 
+static void the_least_p(void **state)
+{
+	(void)state;
+	assert_near(rank_least_p(3, 3), 0.1, 1e-12);
+	assert_near(rank_least_p(10, 10), 2. / 184756, 1e-12);
+	assert_near(rank_least_p(3, 30), 2. / 5456, 1e-12);
+	assert_near(rank_least_p(0, 7), 1, 0);
+}
+
 static void nothing_to_compare_is_no_change(void **state)
 {
 	static const double a[] = { 7, 7, 7, 7 }, none[] = { 0 };
@@ -151,6 +160,7 @@ int main(void)
 		cmocka_unit_test(exact_with_ties),
 		cmocka_unit_test(three_against_three_reach_a_tenth),
 		cmocka_unit_test(normal_beyond_the_exact_ones),
+		cmocka_unit_test(the_least_p),
 		cmocka_unit_test(nothing_to_compare_is_no_change),
 		cmocka_unit_test(one_against_many_is_exact),
 		cmocka_unit_test(it_keeps_its_level),

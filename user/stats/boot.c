@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "stats/dist.h"
@@ -72,25 +71,29 @@ static int atoms_odd(struct atoms *s, const double *x, size_t n)
 	return 0;
 }
 
-/* (high / n)^k - (low / n)^k times the root of "n over k", n = 2k. */
-static double half_ways(size_t n, double low, double high)
+/*
+ * (high / n)^k - (low / n)^k times exp(@root), half the logarithm of "n over k": two
+ * such are the ways in which k draws of n = 2k fall into each of two ranges.
+ */
+static double half_ways(size_t n, double root, size_t low, size_t high)
 {
-	double k = (double)(n / 2), root = dist_log_choose((double)n, k) / 2;
-	double from = low > 0 ? exp(root + k * log(low / (double)n)) : 0;
+	double k = (double)(n / 2);
+	double from = low ? exp(root + k * log((double)low / (double)n)) : 0;
 
-	return exp(root + k * log(high / (double)n)) - from;
+	return exp(root + k * log((double)high / (double)n)) - from;
 }
 
-/* The k-th draw is @i and the next one @i too or larger: all pairs with that lower one. */
+/* The k-th draw is the @i-th value, which has @weight: all pairs with the next draw. */
 static int atoms_pairs(struct atoms *s, const double *x, size_t n, size_t i, double weight)
 {
-	double lower = half_ways(n, (double)(i - 1), (double)i), rest = weight;
+	double root = dist_log_choose((double)n, (double)(n / 2)) / 2, rest = weight;
+	double lower = half_ways(n, root, i - 1, i);
 	size_t j;
 	int ret;
 
 	/* k draws up to i, one of them i, and k from j up, one of them j. */
 	for (j = i + 1; j <= n && rest > LEAST_WEIGHT; j++) {
-		double both = lower * half_ways(n, (double)(n - j), (double)(n - j + 1));
+		double both = lower * half_ways(n, root, n - j, n - j + 1);
 
 		ret = atoms_add(s, x[i - 1] / 2 + x[j - 1] / 2, both);
 		if (ret)
@@ -149,63 +152,89 @@ static double pair_value(const struct pairing *p, double a, double b)
 	return b / a;
 }
 
+/* Where a value stands among all pairs. */
+struct rank {
+	double p;		/* P(pair <= value) */
+	double next;		/* the least pair above */
+	size_t pairs;		/* how many are not above */
+};
+
 /*
- * P(value <= x), and the least value above x into *next. For each a, ascending, the
- * b whose pair is at most x is a bound that only rises (ratio and difference with x
- * fixed), but for a = 0, where it starts at the bottom like any other.
+ * For each a, ascending, the b whose pair is at most @x end at a bound that only rises,
+ * be it a ratio or a difference.
  */
-static double pair_below(const struct pairing *p, double x, double *next)
+static struct rank pair_rank(const struct pairing *p, double x)
 {
-	double sum = 0, last = 0;
+	struct rank r = { .next = INFINITY };
+	double last = 0;
 	size_t i, j = 0;
 
-	*next = INFINITY;
 	for (i = 0; i < p->a.n; i++) {
-		double a = p->a.at[i].value;
+		double a = p->a.at[i].value, next = INFINITY;
 
-		while (j < p->b.n && pair_value(p, a, p->b.at[j].value) <= x)
-			j++;
-		if (j < p->b.n)
-			*next = fmin(*next, pair_value(p, a, p->b.at[j].value));
+		for (; j < p->b.n; j++) {
+			next = pair_value(p, a, p->b.at[j].value);
+			if (next > x)
+				break;
+		}
+		if (j < p->b.n && next < r.next)
+			r.next = next;
 		if (j > 0)
-			sum += (p->a.at[i].weight - last) * p->b.at[j - 1].weight;
+			r.p += (p->a.at[i].weight - last) * p->b.at[j - 1].weight;
+		r.pairs += j;
 		last = p->a.at[i].weight;
 	}
-	return sum;
+	return r;
 }
 
-/* The least value with P(value <= it) >= q. */
+/* The largest finite pair. */
+static double pair_top(const struct pairing *p)
+{
+	double most = p->b.at[p->b.n - 1].value, top = 0;
+	size_t i;
+
+	if (p->what == BOOT_DIFFERENCE)
+		return most - p->a.at[0].value;
+	for (i = 0; i < p->a.n && p->a.at[i].value == 0; i++)
+		top = 1;	/* 0 / 0, if b has a 0; else no pair is there, which does no harm */
+	return i < p->a.n ? fmax(top, most / p->a.at[i].value) : top;
+}
+
+/* The least pair with P(pair <= it) >= q. */
 static double pair_quantile(const struct pairing *p, double q)
 {
-	double low, high, next;
+	struct rank below = pair_rank(p, -INFINITY), above;
+	double low = below.next, high = pair_top(p);
 	int i;
 
-	/* Just below the least value, and the largest finite bound. */
-	pair_below(p, -INFINITY, &low);
-	if (isinf(low) || pair_below(p, low, &next) >= q)
+	if (isinf(low))
 		return low;
-	high = pair_value(p, p->a.at[0].value, p->b.at[p->b.n - 1].value);
-	for (i = 0; isinf(high) && i < (int)p->a.n; i++)
-		high = pair_value(p, p->a.at[i].value, p->b.at[p->b.n - 1].value);
-	if (p->what == BOOT_RATIO && p->a.at[0].value == 0)
-		high = isinf(high) ? 1 : fmax(high, 1);
-	if (pair_below(p, high, &next) < q)
+	below = pair_rank(p, low);
+	if (below.p >= q)
+		return low;
+	above = pair_rank(p, high);
+	if (above.p < q)
 		return INFINITY;
-	/* low is below the quantile, high is not. */
-	for (i = 0; i < 60 && high - low > 1e-9 * fmax(fabs(low), fabs(high)); i++) {
-		double mid = low + (high - low) / 2;
+	/* Until hardly a pair is between them, or they are one value but for rounding. */
+	for (i = 0; i < 100 && above.pairs > below.pairs + 4
+		    && high - low > 1e-12 * fmax(fabs(low), fabs(high)); i++) {
+		double middle = low + (high - low) / 2;
+		struct rank r = pair_rank(p, middle);
 
-		if (pair_below(p, mid, &next) < q)
-			low = mid;
-		else
-			high = mid;
+		if (r.p < q) {
+			low = middle;
+			below = r;
+		} else {
+			high = middle;
+			above = r;
+		}
 	}
-	/* The values that are left between them, one by one: mostly there is one. */
-	pair_below(p, low, &next);
-	while (next < high) {
-		double value = next;
+	/* Those that are left, one by one. */
+	while (below.next < high) {
+		double value = below.next;
 
-		if (pair_below(p, value, &next) >= q)
+		below = pair_rank(p, value);
+		if (below.p >= q)
 			return value;
 	}
 	return high;

@@ -183,3 +183,8 @@ out:
 	ranking_release(&r);
 	return ret;
 }
+
+double rank_least_p(size_t na, size_t nb)
+{
+	return fmin(2 * exp(-dist_log_choose((double)(na + nb), (double)na)), 1);
+}

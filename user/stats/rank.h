@@ -34,5 +34,7 @@ struct rank_test {
  */
 int rank_utest(const double *a, size_t na, const double *b, size_t nb, enum rank_side side,
 	       struct rank_test *t);
+/* The least two-sided p that sides of these sizes can have: 2 / (na + nb over na). */
+double rank_least_p(size_t na, size_t nb);
 
 #endif

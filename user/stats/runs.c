@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "stats/dist.h"
+#include "stats/rank.h"
 
 static uint64_t whole_runs(double n)
 {
@@ -33,7 +34,7 @@ uint64_t runs_to_separate(double alpha)
 {
 	uint64_t n = 2;
 
-	while (n < 500 && log(2) - dist_log_choose(2 * (double)n, (double)n) > log(alpha))
+	while (n < 500 && rank_least_p(n, n) > alpha)
 		n++;
 	return n;
 }
