@@ -42,6 +42,8 @@ node       nodejs       long
 debuginfod-find debuginfod long
 syscount-bpfcc bpfcc-tools long
 man        man-db       long
+chromium   chromium     long
+cmark-gfm  cmark-gfm    long
 htop       htop         long
 '
 
