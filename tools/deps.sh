@@ -43,6 +43,8 @@ node       nodejs       long
 debuginfod-find debuginfod long
 syscount-bpfcc bpfcc-tools long
 man        man-db       long
+chromium   chromium     long
+cmark-gfm  cmark-gfm    long
 htop       htop         long
 /usr/lib/postgresql/*/bin/initdb postgresql long
 '
