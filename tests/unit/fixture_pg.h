@@ -129,11 +129,12 @@ static inline pid_t fixture_pg_serve(const struct fixture_pg *pg)
 	return fixture_pg_child(pg, argv);
 }
 
-/* In the keeper: a byte starts the server again, the pipe's end ends all. */
+/* In the keeper: 's' stops the server, 'r' starts it again, the pipe's end ends all. */
 static inline void fixture_pg_keep(const struct fixture_pg *pg, int alive)
 {
-	char byte;
 	pid_t server;
+	char byte = 0;
+	ssize_t n;
 
 	setsid();
 	if (!fixture_pg_init(pg)) {
@@ -141,30 +142,45 @@ static inline void fixture_pg_keep(const struct fixture_pg *pg, int alive)
 		_exit(1);
 	}
 	server = fixture_pg_serve(pg);
-	for (;;) {
-		ssize_t n = read(alive, &byte, 1);
-
-		if (n < 0 && errno == EINTR)
+	while ((n = read(alive, &byte, 1)) == 1 || (n < 0 && errno == EINTR)) {
+		if (n == 1 && byte == 'r')
+			server = fixture_pg_serve(pg);
+		if (n != 1 || byte != 's')
 			continue;
 		kill(server, SIGQUIT);
 		waitpid(server, NULL, 0);
-		if (n != 1)
-			break;
-		server = fixture_pg_serve(pg);
+	}
+	if (byte != 's') {
+		kill(server, SIGQUIT);
+		waitpid(server, NULL, 0);
 	}
 	fixture_pg_remove_tree(pg->dir);
 	_exit(0);
 }
 
-/* Waits until the server's socket is there; the first connection may still wait a moment. */
+/* Whether the server says in its pid file that it takes connections. */
+static inline bool fixture_pg_says_ready(const struct fixture_pg *pg)
+{
+	char path[100], text[1000];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/data/postmaster.pid", pg->dir);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return strstr(text, "\nready") != NULL;
+}
+
 static inline bool fixture_pg_ready(const struct fixture_pg *pg)
 {
-	char path[100];
 	int i;
 
-	snprintf(path, sizeof(path), "%s/.s.PGSQL.5432", pg->dir);
 	for (i = 0; i < 6000; i++) {
-		if (!access(path, F_OK))
+		if (fixture_pg_says_ready(pg))
 			return true;
 		if (waitpid(pg->keeper, NULL, WNOHANG))
 			return false;
@@ -201,13 +217,21 @@ static inline bool fixture_pg_start(struct fixture_pg *pg)
 	abort();
 }
 
-/* Ends the server hard and starts it again; comes back when it takes connections. */
-static inline void fixture_pg_restart(const struct fixture_pg *pg)
+/* Ends the server hard, as a crash would; comes back when its socket is closed. */
+static inline void fixture_pg_halt(const struct fixture_pg *pg)
 {
 	char path[100];
 
-	snprintf(path, sizeof(path), "%s/.s.PGSQL.5432", pg->dir);
-	unlink(path);
+	snprintf(path, sizeof(path), "%s/data/postmaster.pid", pg->dir);
+	if (write(pg->alive, "s", 1) != 1)
+		abort();
+	while (!access(path, F_OK))
+		usleep(10000);
+}
+
+/* Starts it again; comes back when it takes connections. */
+static inline void fixture_pg_restart(const struct fixture_pg *pg)
+{
 	if (write(pg->alive, "r", 1) != 1 || !fixture_pg_ready(pg))
 		abort();
 }

@@ -22,8 +22,8 @@ struct fixture_store {
 
 static struct fixture_pg fixture_pg;
 static bool fixture_pg_there;
-static struct fixture_store fixture_sqlite_state = { .pg = false };
-static struct fixture_store fixture_pg_state = { .pg = true };
+__attribute__((unused)) static struct fixture_store fixture_sqlite_state = { .pg = false };
+__attribute__((unused)) static struct fixture_store fixture_pg_state = { .pg = true };
 
 /* A statement of its own, past the store: what others may do to it. */
 static inline void fixture_store_sql(const struct fixture_store *f, const char *sql)

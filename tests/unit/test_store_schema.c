@@ -211,7 +211,7 @@ static void who_is_killed_in_a_step_leaves_the_old_tables(void **state)
 	close(fds[1]);
 	check_version(f, "1");
 	assert_true(ask(f, "SELECT count(*) FROM half") < 0);
-	/* The next one is not in its way, though a server may need a while to see that it is gone. */
+	/* It is in nobody's way, though a server may take a while to see that it is gone. */
 	db = open_db(f, STORE_WRITE);
 	assert_int_equal(schema_upgrade(db, &good_schema, &err), 0);
 	db_close(db);

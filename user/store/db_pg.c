@@ -18,6 +18,8 @@
 /* Of src/include/catalog/pg_type.dat: these never change. */
 enum { OID_BYTEA = 17, OID_INT8 = 20, OID_TEXT = 25, OID_FLOAT8 = 701 };
 
+#define GRANT_HINT "its owner can allow it by GRANT, as docs/formats/store.md says"
+
 struct pg_stmt {
 	char name[16];		/* "" before it is prepared */
 	const char *sql;	/* the statement cache's */
@@ -49,11 +51,11 @@ static const struct {
 	{ "53100", ENOSPC, "cannot grow", "make room on the server's file system" },
 	{ "55P03", EBUSY, "is locked by another process", NULL },
 	{ "40", EBUSY, "is in use by another process", NULL },
-	{ "42501", EACCES, "refuses this user",
-	  "its owner can allow it by GRANT, see docs/formats/store.md" },
+	{ "42501", EACCES, "refuses this user", GRANT_HINT },
 	{ "25006", EROFS, "cannot be written", NULL },
 	{ "42", EBADMSG, "is damaged or no store", "its tables are those of schema tracer" },
-	{ "57", ECONNRESET, "has closed the connection", NULL },
+	{ "57014", EINTR, "has cancelled this", NULL },
+	{ "57P", ECONNRESET, "has closed the connection", NULL },
 	{ "08", ECONNRESET, "has closed the connection", NULL },
 	{ "XX", EBADMSG, "is damaged", NULL },
 	{ "", EIO, "cannot do this", NULL },
@@ -67,8 +69,9 @@ static int fail(struct db *db, PGresult *r, struct err *err)
 	struct buf b = BUF_INIT;
 	size_t i = 0;
 
+	/* What has no state is libpq's own, and then of the connection, whatever PQstatus says. */
 	if (!state)
-		state = PQstatus(of(db)->conn) == CONNECTION_OK ? "" : "08";
+		state = "08";
 	pg_clean(&b, words ? words : PQerrorMessage(of(db)->conn));
 	while (strncmp(state, faults[i].state, strlen(faults[i].state)) != 0)
 		i++;
@@ -76,6 +79,8 @@ static int fail(struct db *db, PGresult *r, struct err *err)
 		b.data ? b.data : "");
 	if (faults[i].hint)
 		err_hint(err, "%s", faults[i].hint);
+	if (faults[i].error == ECONNRESET)
+		of(db)->lost = true;
 	buf_release(&b);
 	PQclear(r);
 	return -faults[i].error;
@@ -280,26 +285,36 @@ static int pg_set_wait(struct db *db, unsigned int ms, struct err *err)
 	return pg_exec(db, sql, err);
 }
 
+/* A schema that one may not use is passed over in search_path, as if it were not there. */
 static int pg_found(struct db *db, struct err *err)
 {
-	int64_t n = 0;
-	int r = db_run_int(db, "SELECT count(*) FROM pg_catalog.pg_class c"
+	int64_t n = 0;	/* 1: may be used, 2: may not */
+	int r = db_run_int(db, "SELECT max(CASE WHEN has_schema_privilege(n.oid, 'USAGE')"
+			   " THEN 1 ELSE 2 END) FROM pg_catalog.pg_class c"
 			   " JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
 			   " WHERE n.nspname = 'tracer' AND c.relname = 'meta'", NULL, 0, &n, err);
 
-	return r < 0 ? r : n > 0;
+	if (r >= 0 && n == 2) {
+		r = err_set(err, EACCES, "store %s refuses this user: it may not use schema tracer",
+			    db->name);
+		err_hint(err, GRANT_HINT);
+	}
+	return r < 0 ? r : n == 1;
 }
 
 static bool pg_lost(const struct db *db)
 {
-	return PQstatus(of(db)->conn) != CONNECTION_OK;
+	return of(db)->lost;
 }
 
 static int pg_reconnect(struct db *db, struct err *err)
 {
 	int r = pg_connect_again(of(db)->conn, db->name, err);
 
-	return r ? r : pg_set_wait(db, STORE_WAIT_MS, err);
+	if (r)
+		return r;
+	of(db)->lost = false;
+	return pg_set_wait(db, STORE_WAIT_MS, err);
 }
 
 static void pg_close(struct db *db)

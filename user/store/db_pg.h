@@ -18,6 +18,7 @@ struct pg {
 	struct db db;
 	PGconn *conn;
 	PGresult *row;		/* the one that was stepped to */
+	bool lost;		/* the connection is, by the last error */
 	unsigned int prepared;	/* statements so far: their names */
 };
 

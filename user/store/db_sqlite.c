@@ -56,12 +56,18 @@ static const struct fault faults[] = {
 	{ SQLITE_ERROR, EBADMSG, "is damaged or no store", NULL },
 };
 
-/* The error of SQLite's @code, with errno's words where the kernel refused. */
+/*
+ * The error of SQLite's @code, with errno's words where the kernel refused: callers set
+ * errno to 0 before what they do.
+ */
 static int fail(const struct db *db, int code, struct err *err)
 {
 	const struct fault *f = faults, *end = f + sizeof(faults) / sizeof(*faults);
 	int kernel = sqlite3_system_errno(of(db)->h), r;
 
+	/* SQLite notes it where a file is opened, and not where a commit is written. */
+	if (!kernel && (code & 0xff) == SQLITE_IOERR)
+		kernel = errno;
 	while (f < end && f->code != code && f->code != (code & 0xff))
 		f++;
 	if (f == end)
@@ -88,8 +94,10 @@ static int fail(const struct db *db, int code, struct err *err)
 
 static int sqlite_exec(struct db *db, const char *sql, struct err *err)
 {
-	int code = sqlite3_exec(of(db)->h, sql, NULL, NULL, NULL);
+	int code;
 
+	errno = 0;
+	code = sqlite3_exec(of(db)->h, sql, NULL, NULL, NULL);
 	return code ? fail(db, code, err) : 0;
 }
 
@@ -149,8 +157,10 @@ static int sqlite_start(struct db *db, void *handle, const struct db_value *v, s
 
 static int sqlite_step(struct db *db, void *handle, struct err *err)
 {
-	int code = sqlite3_step(handle);
+	int code;
 
+	errno = 0;
+	code = sqlite3_step(handle);
 	if (code == SQLITE_ROW)
 		return 1;
 	return code == SQLITE_DONE ? 0 : fail(db, code, err);
