@@ -3,6 +3,7 @@
 #include "fixture_sym.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -482,6 +483,61 @@ static void test_patience(void **state)
 	sym_free(s);
 }
 
+#define HOGS 8
+
+/* Others on this CPU, and on no other; @pid are HOGS of them. */
+static void crowd_cpu(pid_t *pid, cpu_set_t *one)
+{
+	CPU_ZERO(one);
+	CPU_SET((size_t)sched_getcpu(), one);
+	assert_int_equal(sched_setaffinity(0, sizeof(*one), one), 0);
+	for (int i = 0; i < HOGS; i++) {
+		pid[i] = fork();
+		assert_true(pid[i] >= 0);
+		if (!pid[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				;
+		}
+	}
+}
+
+/* A child that gets no CPU is not one that hangs: what it queues is not held against it. */
+static void test_busy_machine(void **state)
+{
+	struct sym_opts o = { .libexec_dir = libexec, .answer_ms = 20 };
+	struct err e = { 0 };
+	struct sym *s = sym_new(&o, &e);
+	cpu_set_t all, one;
+	struct sym_stats st;
+	pid_t hog[HOGS];
+	struct target t;
+	uint64_t ns;
+
+	(void)state;
+	assert_non_null(s);
+	sample(s, &t, "pie", "bss", 1);
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	crowd_cpu(hog, &one);
+	ns = clock_mono_ns();
+	expect_data(s, 1, t.lock, "lock_in_bss");
+	print_message("answered after %.0f ms, of 20 ms without others\n",
+		      (double)(clock_mono_ns() - ns) / 1e6);
+	for (int i = 0; i < HOGS; i++) {
+		kill(hog[i], SIGKILL);
+		waitpid(hog[i], NULL, 0);
+	}
+	sched_setaffinity(0, sizeof(all), &all);
+	sym_stats(s, &st);
+	assert_int_equal(st.restarts, 0);
+	/* One that is stopped queues for nothing. */
+	kill(child_of_ours(), SIGSTOP);
+	assert_int_equal(sym_data(s, 1, t.cond, &(struct sym_name){ 0 }), -EIO);
+	sym_stats(s, &st);
+	assert_int_equal(st.restarts, 1);
+	sym_free(s);
+}
+
 #define MANY 60000
 
 /* Pages of code, each a mapping of its own, as many as a process may have. */
@@ -570,6 +626,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_dwarf),
 		cmocka_unit_test(test_no_child_program),
 		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_busy_machine),
 		cmocka_unit_test(test_mappings_are_bounded),
 		cmocka_unit_test(test_priority),
 	};

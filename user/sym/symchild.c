@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 
 #define CHILD_FD 3	/* where the child finds its socket */
 
@@ -93,6 +95,7 @@ int symchild_start(struct symchild *c, const struct sym_opts *opts)
 	c->sock = sv[0];
 	c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	c->taken = 0;
+	c->queued_ns = 0;
 	buf_reset(&c->in);
 	return 0;
 }
@@ -142,21 +145,66 @@ void symchild_stop(struct symchild *c)
 	c->cpu_ns = cpu_ns;
 }
 
-/* Waits for @events: 0, -ETIMEDOUT. Errors show at the next send or receive. */
-static int wait_for(int sock, short events, uint64_t deadline_ns)
+struct deadline {
+	uint64_t at_ns;
+	uint64_t last_ns;	/* not put off beyond */
+};
+
+static struct deadline deadline_in(int timeout_ms)
 {
-	struct pollfd p = { .fd = sock, .events = events };
+	uint64_t now_ns = clock_mono_ns();
+	int most_ms = timeout_ms < SYM_TIMEOUT_MS ? SYM_TIMEOUT_MS : timeout_ms;
+
+	return (struct deadline){ .at_ns = now_ns + (uint64_t)timeout_ms * 1000000,
+				  .last_ns = now_ns + (uint64_t)most_ms * 1000000 };
+}
+
+/* How long the child has been ready to run without a CPU; 0 where that cannot be read. */
+static uint64_t queued_ns(const struct symchild *c)
+{
+	char path[32];
+	struct buf text = BUF_INIT;
+	uint64_t ns = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", c->pid);
+	if (io_read_file(path, &text, 256) || !text.data ||
+	    sscanf(text.data, "%*u %" SCNu64, &ns) != 1)
+		ns = 0;
+	buf_release(&text);
+	return ns;
+}
+
+/* Later by what the child has queued since this was last asked; false: it has not. */
+static bool put_off(struct symchild *c, struct deadline *d)
+{
+	uint64_t queued = queued_ns(c), before = c->queued_ns;
+	uint64_t left_ns = d->last_ns - d->at_ns;
+
+	if (queued <= before || !left_ns)
+		return false;
+	c->queued_ns = queued;
+	d->at_ns += queued - before < left_ns ? queued - before : left_ns;
+	return true;
+}
+
+/*
+ * Waits for @events: 0, -ETIMEDOUT. Errors show at the next send or receive. Where
+ * others keep the CPUs busy the child is not at fault: what it queued does not count.
+ */
+static int wait_for(struct symchild *c, short events, struct deadline *d)
+{
+	struct pollfd p = { .fd = c->sock, .events = events };
 
 	for (;;) {
 		uint64_t now = clock_mono_ns();
-		int ms = now >= deadline_ns ? 0 : (int)((deadline_ns - now) / 1000000) + 1;
+		int ms = now >= d->at_ns ? 0 : (int)((d->at_ns - now) / 1000000) + 1;
 		int n = poll(&p, 1, ms);
 
 		if (n > 0)
 			return 0;
-		if (n == 0)
+		if (n == 0 && !put_off(c, d))
 			return -ETIMEDOUT;
-		if (errno != EINTR)
+		if (n < 0 && errno != EINTR)
 			return -errno;
 	}
 }
@@ -186,7 +234,7 @@ static ssize_t send_part(int sock, const char *data, size_t bytes, int fd)
 
 int symchild_send(struct symchild *c, const struct buf *b, int fd, int timeout_ms)
 {
-	uint64_t deadline = clock_mono_ns() + (uint64_t)timeout_ms * 1000000;
+	struct deadline deadline = deadline_in(timeout_ms);
 	size_t done = 0;
 
 	while (done < b->len) {
@@ -195,7 +243,7 @@ int symchild_send(struct symchild *c, const struct buf *b, int fd, int timeout_m
 		if (n > 0) {
 			done += (size_t)n;
 		} else if (n < 0 && errno == EAGAIN) {
-			int rc = wait_for(c->sock, POLLOUT, deadline);
+			int rc = wait_for(c, POLLOUT, &deadline);
 
 			if (rc)
 				return rc;
@@ -206,7 +254,7 @@ int symchild_send(struct symchild *c, const struct buf *b, int fd, int timeout_m
 	return 0;
 }
 
-static int receive_more(struct symchild *c, uint64_t deadline)
+static int receive_more(struct symchild *c, struct deadline *deadline)
 {
 	ssize_t n;
 	int rc;
@@ -216,7 +264,7 @@ static int receive_more(struct symchild *c, uint64_t deadline)
 		c->in.len -= c->taken;
 		c->taken = 0;
 	}
-	rc = wait_for(c->sock, POLLIN, deadline);
+	rc = wait_for(c, POLLIN, deadline);
 	if (rc)
 		return rc;
 	if (buf_grow(&c->in, 65536))
@@ -234,7 +282,7 @@ static int receive_more(struct symchild *c, uint64_t deadline)
 int symchild_recv(struct symchild *c, enum symp_type type, uint32_t seq, int timeout_ms,
 		  struct symp_msg *out)
 {
-	uint64_t deadline = clock_mono_ns() + (uint64_t)timeout_ms * 1000000;
+	struct deadline deadline = deadline_in(timeout_ms);
 
 	for (;;) {
 		long used = c->in.len == c->taken ? 0 :
@@ -247,7 +295,7 @@ int symchild_recv(struct symchild *c, enum symp_type type, uint32_t seq, int tim
 			c->taken += (size_t)used;
 			return out->head.type == type && out->head.seq == seq ? 0 : -EBADMSG;
 		}
-		rc = receive_more(c, deadline);
+		rc = receive_more(c, &deadline);
 		if (rc)
 			return rc;
 	}
