@@ -214,9 +214,12 @@ static void begin_figures(struct now_thread *t, const struct live_seen *e, uint6
  */
 static void count_time(struct now_thread *t, struct now_count *c, uint64_t total, uint64_t now_ns)
 {
-	uint64_t most = now_ns > t->looked_ns ? now_ns - t->looked_ns : 0;
+	/* An exec may have begun it anew since its last switch. */
+	uint64_t began = t->since_ns < t->began_ns ? t->since_ns : t->began_ns;
+	uint64_t from = t->new_row ? began : t->looked_ns;
+	uint64_t most = now_ns > from ? now_ns - from : 0;
 
-	if (!t->new_row && total > c->total && total - c->total > most) {
+	if (total > c->total && total - c->total > most) {
 		total = c->total + most;
 		t->ahead = true;
 	}
