@@ -191,6 +191,7 @@ static __always_inline void begin_account(struct task_state *st, u64 now)
 	st->oncpu_ns = 0;
 	st->runnable_ns = 0;
 	st->blocked_ns = 0;
+	st->lock_ns = 0;
 	st->enter_off = 0;
 	st->enter_blocked = 0;
 	st->enter_voluntary = 0;

@@ -212,6 +212,8 @@ static __always_inline void unblocked(struct task_state *st, struct live_sched *
 	if (cfg.watch)
 		end_waits(st, 0);
 	st->blocked_ns += ns;
+	if (st->flags & ST_WAITING)
+		st->lock_ns += ns;
 	ran_late(st, now - woken, row);
 	count_blocked(st, nr, ns);
 	if (!cfg.exact) {

@@ -72,6 +72,7 @@ struct task_state {
 	/* scheduling */
 	u64 in_ns, out_ns, wake_ns;
 	u64 oncpu_ns, runnable_ns, blocked_ns, voluntary, involuntary;
+	u64 lock_ns;		/* of .blocked_ns, in futex waits; .futex_wait_ns is of calls */
 	u16 block_nr;
 	u16 cpu;		/* 1 + the last one; 0: not known */
 	u32 taken;		/* by whoever found it first */

@@ -342,6 +342,11 @@ def time_waited_is_not_more_than_the_workload_says():
         between(spent, said["lock_ns"] * 0.3, said["lock_ns"], f"{mode}: time in waits")
         equal(spent, l["wait_ns"]["total"], f"{mode}: wait_ns.total")
         check(l["max_ns"] <= said["lock_ns"], "the longest")
+        waits = [r for o in t.all for table in ("threads", "processes") for r in o[table]]
+        check(max(r["lock_ns"]["total"] for r in waits) > 0, f"{mode}: rows wait for the lock")
+        for r in waits:
+            check(r["lock_ns"]["total"] <= r["blocked_ns"]["total"],
+                  f"{mode}: more time at locks than blocked: {r}")
         if mode == "wait":
             near(l["waits"]["total"], said["nvcsw"], 0.01, "waits that blocked", 8)
 
