@@ -293,6 +293,10 @@ static __always_inline void note_call_in_flight(struct task_state *st, struct ta
 	st->out_ns = now;
 	st->flags |= ST_BLOCKED;
 	st->block_nr = LIVE_NR_OTHER;
+	if (task->__state & (TASK_STOPPED | TASK_TRACED)) {
+		st->block_nr = LIVE_NR_STOPPED;
+		return;
+	}
 	if ((long)regs->ax != AX_IN_CALL || (task->thread_info.status & 2))
 		return;
 	nr = call_slot(regs->orig_ax);

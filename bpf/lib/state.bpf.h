@@ -170,7 +170,7 @@ static __always_inline u32 task_tid(struct task_struct *task)
 /* A call's number as the tables know it. */
 static __always_inline u32 call_slot(u64 nr)
 {
-	return nr < LIVE_NR_OTHER ? nr : LIVE_NR_OTHER;
+	return nr < LIVE_NR_STOPPED ? nr : LIVE_NR_OTHER;
 }
 
 /*
@@ -237,5 +237,9 @@ static __always_inline void hist_count_shared(u32 *hist, u64 v)
  * interrupt's work, and orig_ax is then no call number.
  */
 #define AX_IN_CALL (-38L)
+
+/* A thread's state (include/linux/sched.h): stopped by a signal, or by who traces it. */
+#define TASK_STOPPED	0x4
+#define TASK_TRACED	0x8
 
 #endif

@@ -24,6 +24,7 @@ typedef int64_t s64;
 #define LIVE_NR_CALLS	512	/* x86_64's numbers end below 480 (6.18) */
 #define LIVE_NR_CALIB	(LIVE_NR_CALLS - 1)	/* slot of the tracer's own measuring */
 #define LIVE_NR_OTHER	(LIVE_NR_CALLS - 2)	/* past the table; waits outside a call */
+#define LIVE_NR_STOPPED	(LIVE_NR_CALLS - 3)	/* no wait: stopped by a signal or a debugger */
 #define LIVE_STACK_BYTES 4096
 #define LIVE_KERNEL_FRAMES 32	/* of a sample, at most */
 #define LIVE_PATHS	4	/* -P PATH, at most */

@@ -351,6 +351,37 @@ def time_waited_is_not_more_than_the_workload_says():
             near(l["waits"]["total"], said["nvcsw"], 0.01, "waits that blocked", 8)
 
 
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        return f.read().rsplit(")", 1)[1].split()[0]
+
+
+@test
+def who_is_stopped_waits_for_nothing():
+    """By SIGSTOP before top looks, and while it does; their calls go on when they do."""
+    for mode in ("wait", "exact"):
+        first, second = start(["sleep", "1000"]), start(["sleep", "1000"])
+        for w in (first, second):
+            wait_for("sleep sleeps", lambda: state_of(w.pid) == "S")
+        first.send_signal(signal.SIGSTOP)
+        wait_for("it is stopped", lambda: state_of(first.pid) == "T")
+        t = Top("--mode", mode, f"{first.pid},{second.pid}")
+        o = t.next()
+        equal([row(o["threads"], tid=w.pid)["wait"] for w in (first, second)],
+              ["stopped", "clock_nanosleep"], f"{mode}: found")
+        second.send_signal(signal.SIGSTOP)
+        o, _ = t.until(f"{mode}: both are stopped",
+                       lambda o: len(maybe(o["threads"], wait="stopped")) == 2)
+        c = row(o["calls"], name="stopped")
+        equal((c["inside"], c["calls"]["total"]), (2, 0), f"{mode}: stopped, in no call")
+        for w in (first, second):
+            w.send_signal(signal.SIGCONT)
+        o, _ = t.until(f"{mode}: both go on", lambda o: not maybe(o["threads"], wait="stopped"))
+        equal({c["name"] for c in o["calls"]} - {"clock_nanosleep", "restart_syscall"},
+              {"stopped"}, f"{mode}: calls")
+        t.stop()
+
+
 # ---- pipes, calls ----
 
 @test

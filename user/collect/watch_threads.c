@@ -68,11 +68,6 @@ uint64_t watch_still_ns(const struct watch *w, pid_t tid, uint64_t since_ns, uin
 	return now_ns > since_ns ? now_ns - since_ns : 0;
 }
 
-static const char *wait_name(uint32_t nr)
-{
-	return nr == LIVE_NR_OTHER ? "page fault/other" : sysname(nr);
-}
-
 /* The row leaves the table: the last one takes its place. */
 static void leaves(struct watch *w, size_t i)
 {
@@ -234,7 +229,7 @@ static void take_row(struct now_thread *t, struct live_seen *e, uint64_t now_ns)
 	memcpy(t->comm, e->comm, LIVE_COMM);
 	t->comm[LIVE_COMM - 1] = '\0';
 	t->state = (enum now_state)e->state;
-	t->wait = t->state == NOW_BLOCKED ? wait_name(e->block_nr) : NULL;
+	t->wait = t->state == NOW_BLOCKED ? live_block_name(e->block_nr) : NULL;
 	t->lock_addr = t->state == NOW_BLOCKED ? e->lock_addr : 0;
 	t->lock_val = t->lock_addr ? e->lock_val : 0;
 	t->space = e->space;

@@ -160,7 +160,9 @@ static void thread_page(struct tui *t, const void *row)
 	}
 	tui_page_add(&t->page, &t->text, TUI_PLAIN, &process);
 	if (n->state == NOW_BLOCKED) {
-		buf_adds(&t->text, "  waits in ");
+		bool stopped = n->wait && !strcmp(n->wait, SUM_BLOCK_STOPPED);
+
+		buf_adds(&t->text, stopped ? "  " : "  waits in ");
 		tui_esc(t, &t->text, n->wait ? n->wait : "?");
 		buf_addf(&t->text, " for %s", human_ns(text, n->state_ns, t->ascii));
 		if (n->lock_addr) {
