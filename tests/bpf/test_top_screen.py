@@ -114,6 +114,7 @@ def a_lock_that_nobody_let_go_before_we_looked():
             s.keys("/", "first", "enter", "enter")
             s.see(r"lock first of deadlock \(%d\)" % p.pid)
             s.see(r"Waiters now \(1")
+            s.see(r"100 % of 1 sample, \d[\d.]* m?s in those sampled$")
             s.keys("end")
             s.see(r"pthread_mutex_lock|__lll_lock_wait|lock_wait")
             s.see(r"take .*deadlock\.c:1\d")

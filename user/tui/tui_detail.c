@@ -276,10 +276,13 @@ static void lock_stacks(struct tui *t)
 	for (i = 0; i < d->nsite && i < MOST; i++) {
 		const struct sum_site *s = &d->site[i];
 
-		buf_addf(&t->text, "    %s of %llu samples",
+		buf_addf(&t->text, "    %s of %llu sample%s",
 			 human_percent(text, s->samples, d->samples),
-			 (unsigned long long)d->samples);
-		buf_addf(&t->text, ", about %s waits", human_count(text, s->waits));
+			 (unsigned long long)d->samples, d->samples == 1 ? "" : "s");
+		/* None: those waits are still on, and not counted yet. */
+		if (s->waits)
+			buf_addf(&t->text, ", about %s wait%s", human_count(text, s->waits),
+				 s->waits == 1 ? "" : "s");
 		if (s->wait_ns)
 			buf_addf(&t->text, ", %s in those sampled",
 				 human_ns(text, s->wait_ns, t->ascii));
