@@ -106,6 +106,7 @@ int learn_self(void *ctx)
 	u32 level;
 
 	self.tgid = task->tgid;
+	self.since_ns = bpf_ktime_get_ns();
 	self.user_ns = (u64)BPF_CORE_READ(task, real_cred, user_ns);
 	file = fd_file_probed(task, self.pipe_fd);
 	self.pipe_sb = (u64)BPF_CORE_READ(file, f_inode, i_sb);

@@ -101,12 +101,13 @@ struct live_config {
 
 /* The tracer itself, as the kernel knows it: no file shows it inside a namespace. */
 struct live_self {
-	u32 tgid;		/* in the first pid namespace; never traced */
+	u32 tgid;		/* in the first pid namespace; never traced, nor what it begins */
 	u32 ns_level, ns_inum;	/* of the tracer's pid namespace */
 	u32 pipe_fd, event_fd, pad;	/* a pipe and an eventfd of the tracer's, to learn from: */
 	u64 pipe_sb;		/* where pipes are; a FIFO is elsewhere */
 	u64 event_fops;		/* what an eventfd is known by */
 	u64 user_ns;		/* the tracer's user namespace */
+	u64 since_ns;		/* when that was learnt */
 };
 
 /* Counted by BPF in .bss; the loss ledger's sources among them. */

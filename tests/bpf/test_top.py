@@ -315,6 +315,27 @@ def a_held_lock_is_named_and_its_waiters_counted():
 
 
 @test
+def neither_tracer_nor_what_helps_it_is_shown():
+    """It asks tracer-sym for names; a child that it has from a shell is another's."""
+    t = Top(prefix=["sh", "-c", "sleep 1000 >/dev/null 2>&1 & exec \"$@\"", "sh"])
+    w = start([workload("mutex_contend"), "5", "1000000", "3000000"], stdout=DEVNULL)
+    t.until("a lock has its name",
+            lambda o: [l for l in o["locks"] if (l["symbol"] or "").startswith("contended_lock")
+                       and l["tgid"] == w.pid])
+    t.next()
+    o = t.next()
+    names = {}
+    for pid in descendants(t.proc.pid):
+        with open(f"/proc/{pid}/comm", encoding="ascii") as f:
+            names[f.read().strip()] = pid
+    equal(set(names), {"tracer-top", "tracer-sym", "sleep"}, "tracer and its children")
+    equal([n for n, pid in names.items() if maybe(o["threads"], tgid=pid)], ["sleep"], "shown")
+    equal([n for n, pid in names.items() if maybe(o["processes"], tgid=pid)], ["sleep"], "shown")
+    os.kill(names["sleep"], signal.SIGKILL)
+    t.stop()
+
+
+@test
 def waits_add_up_to_the_workloads_own():
     t, w = begun_by(f"exec {workload('futex_pingpong')} 200003")
     said = line(w)
