@@ -30,8 +30,8 @@ struct sym_opts {
 	bool no_lines;
 	bool debuginfod;		/* ask its servers, too: symfetch.h */
 	/*
-	 * For one answer, beside the time in which the child waits for a CPU; 0:
-	 * SYM_TIMEOUT_MS, which is also the most with that time.
+	 * For one answer; of CPU time where the child has to wait for a CPU, within
+	 * SYM_TIMEOUT_MS. 0: SYM_TIMEOUT_MS.
 	 */
 	uint32_t answer_ms;
 	uint32_t patience_ms;		/* for all answers together; 0: SYM_PATIENCE_MS */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include "base/io.h"
 
 #define CHILD_FD 3	/* where the child finds its socket */
+#define LOOK_AGAIN_NS 10000000
 
 void symchild_init(struct symchild *c)
 {
@@ -95,7 +95,6 @@ int symchild_start(struct symchild *c, const struct sym_opts *opts)
 	c->sock = sv[0];
 	c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	c->taken = 0;
-	c->queued_ns = 0;
 	buf_reset(&c->in);
 	return 0;
 }
@@ -148,50 +147,49 @@ void symchild_stop(struct symchild *c)
 struct deadline {
 	uint64_t at_ns;
 	uint64_t last_ns;	/* not put off beyond */
+	uint64_t cpu_ns;	/* nor when the child has had so much */
 };
 
-static struct deadline deadline_in(int timeout_ms)
+static struct deadline deadline_in(const struct symchild *c, int timeout_ms)
 {
-	uint64_t now_ns = clock_mono_ns();
-	int most_ms = timeout_ms < SYM_TIMEOUT_MS ? SYM_TIMEOUT_MS : timeout_ms;
+	uint64_t now_ns = clock_mono_ns(), ns = (uint64_t)timeout_ms * 1000000;
+	uint64_t most_ns = (uint64_t)SYM_TIMEOUT_MS * 1000000;
 
-	return (struct deadline){ .at_ns = now_ns + (uint64_t)timeout_ms * 1000000,
-				  .last_ns = now_ns + (uint64_t)most_ms * 1000000 };
+	return (struct deadline){ .at_ns = now_ns + ns,
+				  .last_ns = now_ns + (ns < most_ns ? most_ns : ns),
+				  .cpu_ns = symchild_cpu_ns(c) + ns };
 }
 
-/* How long the child has been ready to run without a CPU; 0 where that cannot be read. */
-static uint64_t queued_ns(const struct symchild *c)
+/* Whether the child runs or would if it had a CPU; false where that cannot be read. */
+static bool is_ready(const struct symchild *c)
 {
-	char path[32];
 	struct buf text = BUF_INIT;
-	uint64_t ns = 0;
+	const char *state = NULL;
+	char path[32];
+	bool ready;
 
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", c->pid);
-	if (io_read_file(path, &text, 256) || !text.data ||
-	    sscanf(text.data, "%*u %" SCNu64, &ns) != 1)
-		ns = 0;
+	snprintf(path, sizeof(path), "/proc/%d/stat", c->pid);
+	if (!io_read_file(path, &text, 4096) && text.data)
+		state = strrchr(text.data, ')');
+	ready = state && !strncmp(state, ") R", 3);
 	buf_release(&text);
-	return ns;
+	return ready;
 }
 
-/* Later by what the child has queued since this was last asked; false: it has not. */
-static bool put_off(struct symchild *c, struct deadline *d)
+static bool put_off(const struct symchild *c, struct deadline *d)
 {
-	uint64_t queued = queued_ns(c), before = c->queued_ns;
-	uint64_t left_ns = d->last_ns - d->at_ns;
-
-	if (queued <= before || !left_ns)
+	if (d->at_ns >= d->last_ns || symchild_cpu_ns(c) >= d->cpu_ns || !is_ready(c))
 		return false;
-	c->queued_ns = queued;
-	d->at_ns += queued - before < left_ns ? queued - before : left_ns;
+	d->at_ns += LOOK_AGAIN_NS;
 	return true;
 }
 
 /*
  * Waits for @events: 0, -ETIMEDOUT. Errors show at the next send or receive. Where
- * others keep the CPUs busy the child is not at fault: what it queued does not count.
+ * others keep the CPUs busy the child is not at fault: while it is ready to run, only
+ * its own CPU time counts.
  */
-static int wait_for(struct symchild *c, short events, struct deadline *d)
+static int wait_for(const struct symchild *c, short events, struct deadline *d)
 {
 	struct pollfd p = { .fd = c->sock, .events = events };
 
@@ -234,7 +232,7 @@ static ssize_t send_part(int sock, const char *data, size_t bytes, int fd)
 
 int symchild_send(struct symchild *c, const struct buf *b, int fd, int timeout_ms)
 {
-	struct deadline deadline = deadline_in(timeout_ms);
+	struct deadline deadline = deadline_in(c, timeout_ms);
 	size_t done = 0;
 
 	while (done < b->len) {
@@ -282,7 +280,7 @@ static int receive_more(struct symchild *c, struct deadline *deadline)
 int symchild_recv(struct symchild *c, enum symp_type type, uint32_t seq, int timeout_ms,
 		  struct symp_msg *out)
 {
-	struct deadline deadline = deadline_in(timeout_ms);
+	struct deadline deadline = deadline_in(c, timeout_ms);
 
 	for (;;) {
 		long used = c->in.len == c->taken ? 0 :

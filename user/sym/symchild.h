@@ -17,7 +17,6 @@ struct symchild {
 	uint64_t cpu_ns;	/* CPU time of those that have ended */
 	struct buf in;	/* received and not taken yet */
 	size_t taken;	/* bytes at the start of .in that were */
-	uint64_t queued_ns;	/* waited for a CPU; deadlines were put off by it */
 };
 
 /* Nothing runs yet. */
@@ -34,8 +33,9 @@ void symchild_stop(struct symchild *c);
 /*
  * Sends the message in @b, with descriptor @fd unless that is -1. 0;
  * -ETIMEDOUT when the child did not take it within @timeout_ms; -EPIPE and
- * other errors of the socket. The time in which the child waits for a CPU comes
- * on top of @timeout_ms, to SYM_TIMEOUT_MS in all; here and below.
+ * other errors of the socket. A child that is ready to run when @timeout_ms are
+ * over may have had no CPU: it has so much CPU time, within SYM_TIMEOUT_MS; here
+ * and below.
  */
 int symchild_send(struct symchild *c, const struct buf *b, int fd, int timeout_ms);
 /*
