@@ -106,6 +106,7 @@ int learn_self(void *ctx)
 	u32 level;
 
 	self.tgid = task->tgid;
+	self.since_ns = bpf_ktime_get_ns();
 	self.user_ns = (u64)BPF_CORE_READ(task, real_cred, user_ns);
 	file = fd_file_probed(task, self.pipe_fd);
 	self.pipe_sb = (u64)BPF_CORE_READ(file, f_inode, i_sb);
@@ -191,6 +192,7 @@ static __always_inline void begin_account(struct task_state *st, u64 now)
 	st->oncpu_ns = 0;
 	st->runnable_ns = 0;
 	st->blocked_ns = 0;
+	st->lock_ns = 0;
 	st->enter_off = 0;
 	st->enter_blocked = 0;
 	st->enter_voluntary = 0;
@@ -292,6 +294,10 @@ static __always_inline void note_call_in_flight(struct task_state *st, struct ta
 	st->out_ns = now;
 	st->flags |= ST_BLOCKED;
 	st->block_nr = LIVE_NR_OTHER;
+	if (task->__state & (TASK_STOPPED | TASK_TRACED)) {
+		st->block_nr = LIVE_NR_STOPPED;
+		return;
+	}
 	if ((long)regs->ax != AX_IN_CALL || (task->thread_info.status & 2))
 		return;
 	nr = call_slot(regs->orig_ax);

@@ -40,6 +40,8 @@ perf       linux-perf   long
 bpftrace   bpftrace     long
 gdb        gdb          long
 node       nodejs       long
+prove      perl         long
+mariadbd   mariadb-server-core long
 debuginfod-find debuginfod long
 syscount-bpfcc bpfcc-tools long
 man        man-db       long

@@ -74,6 +74,20 @@ def every_tab_shows_what_runs():
 
 
 @test
+def the_page_of_a_stopped_thread():
+    with subprocess.Popen(["sleep", "1000"]) as p:
+        try:
+            p.send_signal(signal.SIGSTOP)
+            with top("-p", str(p.pid)) as s:
+                s.see(r" wait .* stopped$")
+                s.keys("enter")
+                s.see(r"^  stopped for [\d.]+ ")
+                end(s)
+        finally:
+            p.kill()
+
+
+@test
 def from_a_lock_to_its_waiters_and_stacks():
     with contender() as pid, top("-p", str(pid), "--tab", "locks") as s:
         s.see(r"^contended_lock ")
@@ -100,6 +114,7 @@ def a_lock_that_nobody_let_go_before_we_looked():
             s.keys("/", "first", "enter", "enter")
             s.see(r"lock first of deadlock \(%d\)" % p.pid)
             s.see(r"Waiters now \(1")
+            s.see(r"100 % of 1 sample, \d[\d.]* m?s in those sampled$")
             s.keys("end")
             s.see(r"pthread_mutex_lock|__lll_lock_wait|lock_wait")
             s.see(r"take .*deadlock\.c:1\d")

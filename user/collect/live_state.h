@@ -154,6 +154,8 @@ void live_fill_loss(const struct live *l, struct sum_loss *loss);
 void live_fill_overhead(const struct live *l, struct sum_overhead *o);
 
 /* live_maps.c: the maps into the summary */
+/* What a thread is blocked in, by the number that BPF gives it. */
+const char *live_block_name(uint32_t nr);
 int live_fill_calls(struct live *l, struct summary *s);
 int live_fill_futexes(struct live *l, struct summary *s);
 int live_fill_pipes(struct live *l, struct summary *s);

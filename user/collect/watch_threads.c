@@ -68,11 +68,6 @@ uint64_t watch_still_ns(const struct watch *w, pid_t tid, uint64_t since_ns, uin
 	return now_ns > since_ns ? now_ns - since_ns : 0;
 }
 
-static const char *wait_name(uint32_t nr)
-{
-	return nr == LIVE_NR_OTHER ? "page fault/other" : sysname(nr);
-}
-
 /* The row leaves the table: the last one takes its place. */
 static void leaves(struct watch *w, size_t i)
 {
@@ -214,9 +209,12 @@ static void begin_figures(struct now_thread *t, const struct live_seen *e, uint6
  */
 static void count_time(struct now_thread *t, struct now_count *c, uint64_t total, uint64_t now_ns)
 {
-	uint64_t most = now_ns > t->looked_ns ? now_ns - t->looked_ns : 0;
+	/* An exec may have begun it anew since its last switch. */
+	uint64_t began = t->since_ns < t->began_ns ? t->since_ns : t->began_ns;
+	uint64_t from = t->new_row ? began : t->looked_ns;
+	uint64_t most = now_ns > from ? now_ns - from : 0;
 
-	if (!t->new_row && total > c->total && total - c->total > most) {
+	if (total > c->total && total - c->total > most) {
 		total = c->total + most;
 		t->ahead = true;
 	}
@@ -231,7 +229,7 @@ static void take_row(struct now_thread *t, struct live_seen *e, uint64_t now_ns)
 	memcpy(t->comm, e->comm, LIVE_COMM);
 	t->comm[LIVE_COMM - 1] = '\0';
 	t->state = (enum now_state)e->state;
-	t->wait = t->state == NOW_BLOCKED ? wait_name(e->block_nr) : NULL;
+	t->wait = t->state == NOW_BLOCKED ? live_block_name(e->block_nr) : NULL;
 	t->lock_addr = t->state == NOW_BLOCKED ? e->lock_addr : 0;
 	t->lock_val = t->lock_addr ? e->lock_val : 0;
 	t->space = e->space;

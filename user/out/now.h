@@ -42,7 +42,7 @@ struct now_thread {
 	pid_t tid, tgid;		/* key: tid */
 	char comm[SUM_COMM + 1];
 	enum now_state state;
-	const char *wait;		/* BLOCKED: system call, or "page fault/other" */
+	const char *wait;		/* BLOCKED: system call, or SUM_BLOCK_* */
 	uint64_t lock_addr;		/* BLOCKED in a futex: its address; 0 */
 	uint32_t space;			/* address space, with .lock_addr a lock's key */
 	uint64_t since_ns, began_ns;	/* CLOCK_MONOTONIC: in .state; its birth, or when found */
