@@ -247,7 +247,7 @@ $(B)/tests/tui/%: $(B)/obj/tests/tui/%.o $(LIB)
 $(B)/tests/report/%: $(B)/obj/tests/report/%.o $(LIB)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(LIB) -lm -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(LIB) $(REPORT_LIBS) -o $@
 
 # Some have a BPF program; all are linked as the tracer is.
 $(B)/tests/bench/%: $(B)/obj/tests/bench/%.o $(LIB)

@@ -161,8 +161,6 @@ int bench_open(struct bench *b, const struct bench_opts *o, struct err *err)
 		 MEASURE_EXACT;
 	b->progress = !o->quiet && isatty(STDERR_FILENO);
 	(void)caller_find(&b->caller);
-	/* A place that root names is root's. */
-	b->caller.change &= !o->store;
 	if (o->vs && words_split(&b->vs, o->vs, err))
 		return err_prefix(err, "--vs");
 	b->side[STORE_BASELINE].argv = b->vs.word;

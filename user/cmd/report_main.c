@@ -92,9 +92,8 @@ static int open_store(const struct report_opts *opts, struct store **s, struct e
 	int r;
 
 	(void)caller_find(&c);
-	/* A place that root names is root's; else nothing here needs root. */
-	c.change &= !opts->store;
 	*s = runstore_open(&c, opts->store, mode, err);
+	/* Nothing here needs root but a store that is root's. */
 	r = caller_become(&c);
 	if (r)
 		return err_sys(err, -r, "cannot become the user who called");

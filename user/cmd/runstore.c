@@ -27,19 +27,12 @@ static void put_back(struct kept *k)
 	free(k->value);
 }
 
-struct store *runstore_open(const struct caller *c, const char *where, enum store_mode mode,
-			    struct err *err)
+static struct store *open_lowered(const struct caller *c, const char *where,
+				  enum store_mode mode, struct err *err)
 {
-	struct kept home = { .name = "HOME" }, data = { .name = "XDG_DATA_HOME" };
-	const bool elsewhere = c->change && !where;
 	struct store *s = NULL;
-	int r;
+	int r = caller_lower(c);
 
-	if (elsewhere) {
-		set_aside(&home, c->home);
-		set_aside(&data, NULL);
-	}
-	r = caller_lower(c);
 	if (!r) {
 		s = store_open(where, mode, err);
 		r = caller_raise(c);
@@ -48,6 +41,26 @@ struct store *runstore_open(const struct caller *c, const char *where, enum stor
 		err_sys(err, -r, "cannot become the user who called, and back");
 		store_close(s);
 		s = NULL;
+	}
+	return s;
+}
+
+struct store *runstore_open(struct caller *c, const char *where, enum store_mode mode,
+			    struct err *err)
+{
+	struct kept home = { .name = "HOME" }, data = { .name = "XDG_DATA_HOME" };
+	const bool elsewhere = c->change && !where;
+	struct store *s;
+
+	if (elsewhere) {
+		set_aside(&home, c->home);
+		set_aside(&data, NULL);
+	}
+	s = open_lowered(c, where, mode, err);
+	if (!s && err->code == EACCES && c->change && where) {
+		c->change = false;
+		*err = (struct err){ 0 };
+		s = open_lowered(c, where, mode, err);
 	}
 	if (elsewhere) {
 		put_back(&data);

@@ -23,6 +23,8 @@ const struct metric_row metric_rows[] = {
 	{ "time.blocked", TIME(0.10, 1 * MS, 0.25) },
 	{ "thread.cost_p50", TIME(0.10, 1 * US, 0.25) },
 	{ "thread.cost_p99", TIME(0.25, 5 * US, 0.25) },
+	/* The mean of one of a thread's stages, such as thread.stage_stack. */
+	{ "thread.stage_*", TIME(0.10, 1 * US, 0.25) },
 	{ "lock.wait_p50", TIME(0.10, 1 * US, 0.25) },
 	{ "lock.wait_p99", TIME(0.25, 5 * US, 0.25) },
 	{ "pipe.blocked", TIME(0.10, 1 * MS, 0.25) },
@@ -34,6 +36,7 @@ const struct metric_row metric_rows[] = {
 	{ "futex.eagain", COUNT(0.10, 16, "") },
 	{ "futex.*", COUNT(0.05, 16, "") },
 	{ "thread.created", COUNT(0.01, 2, "") },
+	{ "process.created", COUNT(0.01, 2, "") },
 	{ "pipe.chunks", COUNT(0.02, 4, "") },
 	{ "pipe.bytes_per_chunk", { METRIC_COUNT, "B", .min_ratio = 0.02, .min_delta = 16,
 				    .weight = 0.125, .more_is_better = true } },
