@@ -44,6 +44,7 @@ debuginfod-find debuginfod long
 syscount-bpfcc bpfcc-tools long
 man        man-db       long
 htop       htop         long
+hyperfine  hyperfine    long
 /usr/lib/postgresql/*/bin/initdb postgresql long
 '
 
