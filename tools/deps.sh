@@ -48,6 +48,7 @@ man        man-db       long
 chromium   chromium     long
 cmark-gfm  cmark-gfm    long
 htop       htop         long
+hyperfine  hyperfine    long
 /usr/lib/postgresql/*/bin/initdb postgresql long
 '
 
