@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "near.h"
@@ -88,6 +89,40 @@ static void tail_percentiles_have_the_larger_minima(void **state)
 		    > metric_find("syscall.read")->min_ratio);
 }
 
+/* The row of docs/statistics.md for @pattern, from the top of the tree. */
+static bool find_row(FILE *doc, const char *pattern, char *line, size_t room)
+{
+	char head[64];
+
+	snprintf(head, sizeof(head), "| `%s` | ", pattern);
+	rewind(doc);
+	while (fgets(line, (int)room, doc))
+		if (!strncmp(line, head, strlen(head)))
+			return true;
+	return false;
+}
+
+static void the_page_has_the_same_table(void **state)
+{
+	FILE *doc = fopen("docs/statistics.md", "r");
+	char line[256], part[32], weight[32];
+	size_t i;
+
+	(void)state;
+	assert_non_null(doc);
+	for (i = 0; i < metric_nrows; i++) {
+		const struct metric_row *row = &metric_rows[i];
+
+		if (!find_row(doc, row->pattern, line, sizeof(line)))
+			fail_msg("docs/statistics.md has no row for %s", row->pattern);
+		snprintf(part, sizeof(part), "` | %g %% |", 100 * row->rule.min_ratio);
+		snprintf(weight, sizeof(weight), "| %g |\n", row->rule.weight);
+		if (!strstr(line, part) || !strstr(line, weight))
+			fail_msg("docs/statistics.md says of %s: %s", row->pattern, line);
+	}
+	fclose(doc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +130,7 @@ int main(void)
 		cmocka_unit_test(every_row_is_a_rule),
 		cmocka_unit_test(the_first_row_that_fits_counts),
 		cmocka_unit_test(more_bytes_a_chunk_are_better),
+		cmocka_unit_test(the_page_has_the_same_table),
 		cmocka_unit_test(tail_percentiles_have_the_larger_minima),
 	};
 
