@@ -373,8 +373,9 @@ function flame() {
 			focusOn(frames[0]);
 		}
 	});
+	/* An svg that listened for focus itself would be a stop of the Tab key in Chromium. */
 	for (const kind of ["mouseover", "focusin"])
-		graph.addEventListener(kind, (event) => {
+		place.addEventListener(kind, (event) => {
 			const g = event.target.closest(".frame");
 			if (g)
 				tell(g.node);
