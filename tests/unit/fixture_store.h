@@ -182,6 +182,10 @@ static inline pid_t fixture_child(void (*work)(void *arg), void *arg)
 
 	if (pid)
 		return pid;
+	/* A failed test leaves it behind: it is not to hold up the keeper, nor to stay. */
+	if (fixture_pg_there)
+		close(fixture_pg.alive);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	work(arg);
 	_exit(0);
 }
