@@ -110,8 +110,8 @@ FUZZ      := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 EXE := $(B)/tracer
 LIBEXEC := $(patsubst user/cmd/%_main.c,$(B)/libexec/tracer-%,$(wildcard user/cmd/*_main.c)) \
 	$(if $(wildcard user/sym/symd*.c),$(B)/libexec/tracer-sym)
-MAN := $(patsubst %,$(B)/man/%.1,tracer tracer-run tracer-attach tracer-top tracer-bench tracer-report tracer-doctor \
-	tracer-export)
+MAN := $(patsubst %,$(B)/man/%.1,tracer $(addprefix tracer-,run attach top bench report doctor \
+	export))
 COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completion/tracer.fish
 
 .DEFAULT_GOAL := all

@@ -52,7 +52,8 @@ static const struct cli_cmd help_cmd = {
 };
 
 static const struct cli_cmd *const commands[] = {
-	&run_cmd, &attach_cmd, &top_cmd, &bench_cmd, &report_cmd, &doctor_cmd, &export_cmd, &help_cmd, NULL
+	&run_cmd, &attach_cmd, &top_cmd, &bench_cmd, &report_cmd, &doctor_cmd, &export_cmd,
+	&help_cmd, NULL
 };
 
 static const struct cli_pair tool_examples[] = {

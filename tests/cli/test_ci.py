@@ -14,7 +14,8 @@ DOC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs
 
 def script():
     with open(DOC, encoding="utf-8") as f:
-        return re.search(r"<!-- test_ci.py runs this script -->\n```sh\n(.*?)```", f.read(), re.S)[1]
+        return re.search(r"<!-- test_ci.py runs this script -->\n```sh\n(.*?)```", f.read(),
+                         re.S)[1]
 
 
 def job(d, app, label):

@@ -7,14 +7,11 @@ import re
 import signal
 import sqlite3
 import sys
-import time
 import xml.etree.ElementTree as xml
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (DEVNULL, PIPE, TRACER, check, contains, equal, main, run, scratch, start, test,
-                     wait_for)
-
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+from harness import (DEVNULL, PIPE, TRACER, check, contains, equal, main, need, run, scratch, start,
+                     test, wait_for)
 
 
 def bench(store, *args, rc=0, **kw):
@@ -86,6 +83,7 @@ def its_json():
 
 @test
 def the_commit_is_known():
+    need("git")
     with scratch() as d:
         def git(*args):
             return run(["git", "-C", d, "-c", "user.name=t", "-c", "user.email=t@t", *args]).ok()
@@ -214,14 +212,14 @@ def a_newer_store():
         store = os.path.join(d, "runs.db")
         bench(store, "--mode", "times", "-n", "1", "--", "true")
         db = sqlite3.connect(store)
-        db.execute("UPDATE meta SET value = '99' WHERE name = 'version'")
+        db.execute("UPDATE meta SET value = '99' WHERE name = 'schema'")
         db.commit()
         db.close()
         for args in (["bench", "--store", store, "--", "true"],
                      ["report", "--store", store, "a", "b"]):
             r = run([TRACER, *args])
             equal(r.rc, 2, "exit code")
-            contains(r.err, "newer", "message")
+            contains(r.err, "has version 99", "message")
 
 
 @test

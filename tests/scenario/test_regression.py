@@ -54,8 +54,8 @@ def one_more_futex_call_an_item_at_three_runs():
 def threads_that_got_dearer():
     with scratch() as d:
         store = os.path.join(d, "runs.db")
-        bench(store, "old", 5, workload("thread_storm"), 53)
-        bench(store, "new", 5, workload("thread_storm"), 53, 1)
+        bench(store, "old", 8, workload("thread_storm"), 53)
+        bench(store, "new", 8, workload("thread_storm"), 53, 1)
         o = json.loads(report(store, "old", "new", 1, "--json").out)
     equal(metric(o, "thread.created")["verdict"], "same", "as many threads")
     equal(metric(o, "thread.cost_p50")["verdict"], "worse", "what a thread costs")

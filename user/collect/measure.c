@@ -2,8 +2,7 @@
 /*
  * DESIGN. The clock is read by the child just before its exec and by us when its end is
  * told, and what the child used before the exec is taken off again, so that a run costs
- * the same with a trace and without. Only the largest memory cannot be taken off: the
- * kernel keeps the largest since the fork, of which our own 10 MB are the least.
+ * the same with a trace and without.
  */
 #include "collect/measure.h"
 
@@ -60,6 +59,18 @@ static bool counter_read(int fd, uint64_t *value)
 }
 
 /* ---- the run ---- */
+
+#define LATE_MS 50	/* so long a signal may take that has ended the command already */
+
+/* A ctrl-C goes to the command and to us: which of the two is told of first is chance. */
+static int late_signal(const struct run *r)
+{
+	struct pollfd p = { .fd = r->setup->stop_fd, .events = POLLIN };
+
+	if (p.fd < 0)
+		return 0;
+	return poll(&p, 1, LATE_MS) > 0 ? r->setup->stop_signal(p.fd) : 0;
+}
 
 static int open_trace(struct run *r, struct err *err)
 {
@@ -137,9 +148,11 @@ static int follow(struct run *r, struct measured *out, struct err *err)
 			continue;
 		if (ev.data.fd == r->child.pidfd) {
 			r->end_ns = clock_mono_ns();
-			if (wait4(r->child.pid, &out->status, WNOHANG, &r->used) == r->child.pid)
-				return 0;
-			continue;
+			if (wait4(r->child.pid, &out->status, WNOHANG, &r->used) != r->child.pid)
+				continue;
+			if (!out->stopped && WIFSIGNALED(out->status))
+				out->stopped = late_signal(r);
+			return 0;
 		}
 		number = r->setup->stop_signal(r->setup->stop_fd);
 		if (!number)
@@ -162,6 +175,8 @@ static uint64_t less(long now, long before)
 	return now > before ? (uint64_t)(now - before) : 0;
 }
 
+#define EXEC_KIB 1024	/* more than the exec itself takes */
+
 static void take_usage(const struct run *r, struct usage *u)
 {
 	const struct rusage *now = &r->used, *before = &r->child.used;
@@ -169,7 +184,9 @@ static void take_usage(const struct run *r, struct usage *u)
 	u->wall_ns = r->end_ns > r->child.exec_ns ? r->end_ns - r->child.exec_ns : 0;
 	u->user_ns = time_ns(now->ru_utime, before->ru_utime);
 	u->system_ns = time_ns(now->ru_stime, before->ru_stime);
-	u->max_rss_bytes = (uint64_t)now->ru_maxrss * 1024;
+	/* The kernel keeps the largest since the fork: about as large as ours was, it is ours. */
+	u->max_rss_bytes = now->ru_maxrss > before->ru_maxrss + EXEC_KIB ?
+		(uint64_t)now->ru_maxrss * 1024 : 0;
 	u->page_faults = less(now->ru_minflt + now->ru_majflt,
 			      before->ru_minflt + before->ru_majflt);
 	u->voluntary = less(now->ru_nvcsw, before->ru_nvcsw);
@@ -206,8 +223,15 @@ int measure_run(const struct measure_setup *setup, char **argv, struct measured 
 	if (!rc) {
 		out->start_ns = clock_real_ns();
 		rc = follow(&r, out, err);
+	} else if (rc == -EIO) {
+		/* Before it was the command it may have been ended by what ends us. */
+		out->stopped = late_signal(&r);
+		if (out->stopped) {
+			*err = (struct err){ 0 };
+			rc = 0;
+		}
 	}
-	if (!rc) {
+	if (!rc && r.end_ns) {
 		take_usage(&r, &out->usage);
 		rc = r.live ? summarize(&r, argv, out, err) : 0;
 	}

@@ -22,8 +22,8 @@ static const struct { const char *measure; struct gounit_meaning meaning; } meas
 	{ "ms", { "ns", 1e6, STORE_TIME, GOUNIT_LESS } },
 	{ "s", { "ns", 1e9, STORE_TIME, GOUNIT_LESS } },
 	{ "sec", { "ns", 1e9, STORE_TIME, GOUNIT_LESS } },
-	{ "B", { "bytes", 1, STORE_COUNT, GOUNIT_LESS } },
-	{ "bytes", { "bytes", 1, STORE_COUNT, GOUNIT_LESS } },
+	{ "B", { "B", 1, STORE_COUNT, GOUNIT_LESS } },
+	{ "bytes", { "B", 1, STORE_COUNT, GOUNIT_LESS } },
 	{ "allocs", { "", 1, STORE_COUNT, GOUNIT_LESS } },
 };
 #define MEASURES (sizeof(measures) / sizeof(*measures))

@@ -46,6 +46,12 @@ const struct metric_row metric_rows[] = {
 	{ "mem.page_faults", COUNT(0.05, 64, "") },
 	{ "mem.mmap_bytes", COUNT(0.02, 64 * KIB, "B") },
 	{ "mem.max_rss", COUNT(0.05, 512 * KIB, "B") },
+	/* Of Go's benchmarks (import_gobench.c): amounts an operation, and rates. */
+	{ "go.cost.allocs/op *", COUNT(0.01, 0.5, "") },
+	{ "go.cost.B/op *", COUNT(0.02, 8, "B") },
+	{ "go.cost.*", TIME(0.03, 0, 1) },
+	{ "go.rate.*", { METRIC_TIME, "", .min_ratio = 0.03, .weight = 1,
+			 .more_is_better = true } },
 };
 const size_t metric_nrows = sizeof(metric_rows) / sizeof(metric_rows[0]);
 

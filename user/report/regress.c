@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "out/summary_read.h"
-#include "report/parts.h"
+#include "report/causes.h"
 #include "store/text.h"
 
 const char *regress_part_name(enum regress_part p)
@@ -187,12 +187,11 @@ static int take_series(struct series *to, const struct store_columns *c,
 static int take_metric(struct regress *r, const struct store_columns *base,
 		       const struct store_columns *now, const struct store_column *known)
 {
-	const struct metric_rule *rule = metric_find(known->metric);
 	struct regress_metric *m = &r->metric[r->nmetric];
 
 	*m = (struct regress_metric){
 		.name = keep(r, known->metric),
-		.unit = keep(r, rule ? rule->unit : known->unit),
+		.unit = keep(r, known->unit),
 		.kind = known->kind == STORE_TIME ? METRIC_TIME : METRIC_COUNT,
 	};
 	r->nmetric++;

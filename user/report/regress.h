@@ -40,7 +40,7 @@ struct regress_contributor {
 	enum regress_part part;
 	const char *name;	/* "read", "queue_lock", "wakeup", "cat -> wc" */
 	const char *what;	/* "calls", "waits", "time waited", "p50", "chunks" */
-	const char *unit;	/* "", "ns", "bytes" */
+	const char *unit;	/* "", "ns", "B" */
 	double base, now;	/* a run; NAN: that side has none */
 	/* Where most of it comes from, outermost first, frames parted by ';'; NULL: not known. */
 	const char *stack_base, *stack_now;

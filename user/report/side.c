@@ -214,7 +214,8 @@ static bool looks_like_file(const char *name)
 {
 	const char *dot = strrchr(name, '.');
 
-	return strchr(name, '/') || (dot && (!strncmp(dot, ".json", 5) || !strncmp(dot, ".txt", 4)));
+	return strchr(name, '/') ||
+	       (dot && (!strncmp(dot, ".json", 5) || !strncmp(dot, ".txt", 4)));
 }
 
 static int not_found(const struct side *s, struct err *err)

@@ -52,7 +52,7 @@ static int add_usage(struct values *v, const struct usage *u)
 		r = add(v, "time.user", (double)u->user_ns);
 	if (!r)
 		r = add(v, "time.system", (double)u->system_ns);
-	if (!r)
+	if (!r && u->max_rss_bytes)
 		r = add(v, "mem.max_rss", (double)u->max_rss_bytes);
 	if (!r)
 		r = add(v, "mem.page_faults", (double)u->page_faults);
@@ -163,7 +163,8 @@ int values_of(struct values *v, const struct usage *u, const struct summary *s)
 	if (!r && !s)
 		r = add(v, "sched.switches", (double)(u->voluntary + u->involuntary));
 	for (i = 0; !r && s && i < sizeof(parts) / sizeof(parts[0]); i++)
-		if ((s->collected & parts[i].collected) && (!parts[i].exact || s->mode == SUM_EXACT))
+		if ((s->collected & parts[i].collected) &&
+		    (!parts[i].exact || s->mode == SUM_EXACT))
 			r = parts[i].add(v, s);
 	return r;
 }

@@ -4,7 +4,7 @@
  * either side, 0 where it did not appear. The rows are compared as metrics are, as a
  * family of their own: what changed by chance is not named as a cause.
  */
-#include "report/parts.h"
+#include "report/causes.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef REPORT_PARTS_H
-#define REPORT_PARTS_H
+#ifndef REPORT_CAUSES_H
+#define REPORT_CAUSES_H
 
 /*
  * The parts of a program over the runs of two sides: calls by name, locks by symbol,
