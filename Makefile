@@ -46,6 +46,8 @@ LIVE_LIBS := -lbpf -lelf -lz -lm
 EXPORT_LIBS := -lz
 TOP_LIBS  := -lncursesw -ltinfo $(LIVE_LIBS)
 STORE_LIBS := -lsqlite3 -lpq -lzstd -lm
+BENCH_LIBS := $(STORE_LIBS) $(LIVE_LIBS)
+REPORT_LIBS := $(STORE_LIBS) -lz
 SYM_LIBS  := -ldw -lelf -lstdc++ -lm
 
 ifeq ($(SAN),)
@@ -99,6 +101,7 @@ SKEL    := $(if $(BPF_SRC),$(B)/live.skel.h)
 UNIT      := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOADS := $(patsubst %.c,$(B)/%,$(wildcard tests/workloads/*.c))
 SCREENS   := $(patsubst %.c,$(B)/%,$(wildcard tests/tui/*.c))
+REPORTS   := $(patsubst %.c,$(B)/%,$(wildcard tests/report/*.c))
 BENCHES   := $(patsubst %.c,$(B)/%,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c)))
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAY    := $(patsubst tests/fuzz/fuzz_%.c,$(B)/tests/fuzz/replay_%,$(FUZZ_SRC))
@@ -107,8 +110,8 @@ FUZZ      := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 EXE := $(B)/tracer
 LIBEXEC := $(patsubst user/cmd/%_main.c,$(B)/libexec/tracer-%,$(wildcard user/cmd/*_main.c)) \
 	$(if $(wildcard user/sym/symd*.c),$(B)/libexec/tracer-sym)
-MAN := $(patsubst %,$(B)/man/%.1,tracer tracer-run tracer-attach tracer-top tracer-doctor \
-	tracer-export)
+MAN := $(patsubst %,$(B)/man/%.1,tracer $(addprefix tracer-,run attach top bench report doctor \
+	export))
 COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completion/tracer.fish
 
 .DEFAULT_GOAL := all
@@ -153,6 +156,14 @@ $(B)/obj/%.o: %.c $(B)/flags
 
 # Only user/collect may include the skeleton; the first build has no .d yet.
 $(call obj,$(wildcard user/collect/*.c)): | $(SKEL)
+
+# The page of `report` has its style and its script in it.
+PAGE := user/report/render_html
+$(call obj,$(PAGE).c): | $(B)/render_page.h
+$(B)/render_page.h: $(PAGE).css $(PAGE).js tools/embed.sh
+	$(call say,EMBED,$@)
+	@mkdir -p $(@D)
+	$(Q)tools/embed.sh PAGE_CSS=$(PAGE).css PAGE_JS=$(PAGE).js >$@
 
 $(LIB): $(call obj,$(LIB_SRC))
 	$(call say,AR,$@)
@@ -211,7 +222,7 @@ check-vmlinux:
 
 # --- tests -----------------------------------------------------------------
 
-tests: $(UNIT) $(WORKLOADS) $(SCREENS) $(BENCHES) $(REPLAY)
+tests: $(UNIT) $(WORKLOADS) $(SCREENS) $(REPORTS) $(BENCHES) $(REPLAY)
 
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
@@ -231,6 +242,12 @@ $(B)/tests/tui/%: $(B)/obj/tests/tui/%.o $(LIB)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(LIB) $(TOP_LIBS) -o $@
+
+# Reports of made-up figures.
+$(B)/tests/report/%: $(B)/obj/tests/report/%.o $(LIB)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(LIB) $(REPORT_LIBS) -o $@
 
 # Some have a BPF program; all are linked as the tracer is.
 $(B)/tests/bench/%: $(B)/obj/tests/bench/%.o $(LIB)

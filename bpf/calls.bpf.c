@@ -11,6 +11,7 @@
 
 #define TS_COMPAT	2
 #define MAP_STACK	0x20000
+#define MAP_ANONYMOUS	0x20
 #define MAX_ERRNO	4095
 #define EINTR		4
 #define NR_RT_SIGRETURN	15
@@ -177,6 +178,8 @@ static __always_inline void call_return(struct task_state *st, struct pt_regs *r
 	} else if (class >= CALL_CLONE && (cfg.collect & LIVE_THREADS)) {
 		on_the_way(st, call, dur, now);
 	}
+	if (nr == NR_MMAP && (st->arg & MAP_ANONYMOUS) && (u64)ret < (u64)-MAX_ERRNO)
+		__sync_fetch_and_add(&counts.mmap_bytes, regs->si);
 	if (cfg.timeline && dur >= cfg.slice_min_ns && !(st->flags & ST_CALIB)) {
 		/* The exec that begins an account began before it: slices lie within their life. */
 		u64 begin = st->enter_ns > st->start_ns ? st->enter_ns : st->start_ns;

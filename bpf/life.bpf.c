@@ -106,6 +106,7 @@ int learn_self(void *ctx)
 	u32 level;
 
 	self.tgid = task->tgid;
+	self.since_ns = bpf_ktime_get_ns();
 	self.user_ns = (u64)BPF_CORE_READ(task, real_cred, user_ns);
 	file = fd_file_probed(task, self.pipe_fd);
 	self.pipe_sb = (u64)BPF_CORE_READ(file, f_inode, i_sb);
@@ -191,6 +192,7 @@ static __always_inline void begin_account(struct task_state *st, u64 now)
 	st->oncpu_ns = 0;
 	st->runnable_ns = 0;
 	st->blocked_ns = 0;
+	st->lock_ns = 0;
 	st->enter_off = 0;
 	st->enter_blocked = 0;
 	st->enter_voluntary = 0;
@@ -292,6 +294,10 @@ static __always_inline void note_call_in_flight(struct task_state *st, struct ta
 	st->out_ns = now;
 	st->flags |= ST_BLOCKED;
 	st->block_nr = LIVE_NR_OTHER;
+	if (task->__state & (TASK_STOPPED | TASK_TRACED)) {
+		st->block_nr = LIVE_NR_STOPPED;
+		return;
+	}
 	if ((long)regs->ax != AX_IN_CALL || (task->thread_info.status & 2))
 		return;
 	nr = call_slot(regs->orig_ax);
@@ -505,6 +511,10 @@ static __always_inline void still_calls(struct task_state *st, u64 now)
 /* When the trace ended: what is alive then has lasted to there, not until it is looked at. */
 u64 stopped_ns __weak = 0;
 
+/* A live view asks for those who wait at this futex; nothing ends by it. */
+u64 peek_addr __weak = 0;
+u32 peek_space __weak = 0;
+
 struct kernel_frames { u64 ip[LIVE_KERNEL_FRAMES]; };
 
 /* A program's own stack has no room for them. */
@@ -515,53 +525,77 @@ struct {
 	__type(value, struct kernel_frames);
 } kernel_frames __weak SEC(".maps");
 
-/* The threads that are still there when the trace ends. */
+/* A futex wait's registers, and where in the kernel it is. */
+static __always_inline int tell_alive(struct seq_file *seq, struct task_struct *task,
+				      struct live_alive *e)
+{
+	struct kernel_frames *frames;
+	u32 zero = 0;
+
+	frames = bpf_map_lookup_elem(&kernel_frames, &zero);
+	if (e->thread.flags & THREAD_IN_CALL && e->thread.call_addr) {
+		copy_regs(&e->regs, (struct pt_regs *)bpf_task_pt_regs(task));
+		if (frames && !is_running(task))
+			e->nkernel = kernel_stack(task, frames->ip);
+	}
+	bpf_seq_write(seq, e, sizeof(*e));
+	if (frames && e->nkernel)
+		bpf_seq_write(seq, frames, sizeof(*frames));
+	return 0;
+}
+
+static __always_inline bool waits_at_peek(struct task_struct *task, const struct task_state *st)
+{
+	return !st->in_ns && !(st->flags & ST_SILENT) && (st->flags & ST_WAITING) &&
+	       st->fx_addr == peek_addr && st->space == peek_space && !is_running(task);
+}
+
+/* What it does at the end counts to there; since when it has been blocked, 0: it is not. */
+static __always_inline u64 end_account(struct task_struct *task, struct task_state *st, u64 now)
+{
+	u64 since = 0;
+
+	if (st->flags & ST_SILENT)
+		return 0;
+	if (!st->in_ns && (st->flags & ST_BLOCKED) && now > st->out_ns && !is_running(task))
+		since = st->out_ns;
+	if (since)
+		still_waits(st, woken_since(st, now) - since);
+	close_account(st, task, now);
+	if (cfg.exact && st->in_call == 1)
+		still_calls(st, now);
+	return since;
+}
+
+/* The threads that are still there when the trace ends; of a live view, a lock's waiters. */
 SEC("iter/task")
 int dump_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct kernel_frames *frames;
 	struct live_alive e = {};
 	struct task_state *st;
-	u64 now, since = 0;
-	u32 zero = 0;
+	u64 now, since;
 
 	if (!task)
 		return 0;
 	st = state_of(task);
-	if (!st || task->exit_state)
+	if (!st || task->exit_state || (cfg.watch && !waits_at_peek(task, st)))
 		return 0;
-	now = stopped_ns > st->start_ns ? stopped_ns : st->start_ns;
-	if (!(st->flags & ST_SILENT)) {
-		if (!st->in_ns && (st->flags & ST_BLOCKED) && now > st->out_ns &&
-		    !is_running(task))
-			since = st->out_ns;
-		if (since)
-			still_waits(st, woken_since(st, now) - since);
-		close_account(st, task, now);
-		if (cfg.exact && st->in_call == 1)
-			still_calls(st, now);
-	}
+	now = cfg.watch ? bpf_ktime_get_ns() :
+	      stopped_ns > st->start_ns ? stopped_ns : st->start_ns;
+	since = cfg.watch ? st->out_ns : end_account(task, st, now);
 	fill_thread(&e.thread, st, task, now, false);
 	if (st->flags & ST_SILENT)
 		e.thread.call_addr = 0;	/* its stack is not ours to read */
-	st->flags |= ST_GONE;	/* it is not to be told of again, should it end meanwhile */
+	if (!cfg.watch)
+		st->flags |= ST_GONE;	/* it is not to be told of again, should it end meanwhile */
 	/* In wait mode calls are not seen, but what blocks is. */
-	if (!cfg.exact && since) {
+	if ((!cfg.exact || cfg.watch) && since) {
 		e.thread.flags |= THREAD_IN_CALL;
 		e.thread.call_enter_ns = since;
 		e.thread.call_nr = st->block_nr;
 	}
-	frames = bpf_map_lookup_elem(&kernel_frames, &zero);
-	if (e.thread.flags & THREAD_IN_CALL && e.thread.call_addr) {
-		copy_regs(&e.regs, (struct pt_regs *)bpf_task_pt_regs(task));
-		if (frames && !is_running(task))
-			e.nkernel = kernel_stack(task, frames->ip);
-	}
-	bpf_seq_write(ctx->meta->seq, &e, sizeof(e));
-	if (frames && e.nkernel)
-		bpf_seq_write(ctx->meta->seq, frames, sizeof(*frames));
-	return 0;
+	return tell_alive(ctx->meta->seq, task, &e);
 }
 
 SEC("tp_btf/task_rename")

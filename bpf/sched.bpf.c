@@ -111,15 +111,15 @@ static __always_inline void woken_early(struct task_state *st, u64 since, u64 no
 }
 
 /* Exact mode: a wait at a lock may be its last, and is sampled once while it can be. */
-static __always_inline void note_block(struct task_state *st, u64 now)
+static __always_inline void note_block(struct task_state *st, u32 why, u64 now)
 {
-	st->block_nr = st->in_call == 1 ? st->nr : LIVE_NR_OTHER;
+	st->block_nr = why == LIVE_NR_OTHER && st->in_call == 1 ? st->nr : why;
 	if (cfg.stacks && (st->flags & ST_WAITING) && !(st->flags & ST_SILENT))
 		sample_wait(st, now);
 }
 
 /* Wait mode: what the current thread, on the CPU @since, blocks in: from its registers. */
-static __always_inline void note_wait(struct task_state *st, u64 since, u64 now)
+static __always_inline void note_wait(struct task_state *st, u32 why, u64 since, u64 now)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(task);
@@ -127,11 +127,11 @@ static __always_inline void note_wait(struct task_state *st, u64 since, u64 now)
 	u8 class;
 
 	st->class = CALL_PLAIN;
-	st->block_nr = LIVE_NR_OTHER;
+	st->block_nr = why;
 	st->waker = 0;
 	st->dead = 0;
 	st->flags &= ~ST_WAITING;
-	if ((long)regs->ax != AX_IN_CALL || task->thread_info.status & 2)
+	if (why != LIVE_NR_OTHER || (long)regs->ax != AX_IN_CALL || task->thread_info.status & 2)
 		return;
 	nr = call_slot(regs->orig_ax);
 	class = call_class[nr & (LIVE_NR_CALLS - 1)] & 0x3f;
@@ -212,6 +212,8 @@ static __always_inline void unblocked(struct task_state *st, struct live_sched *
 	if (cfg.watch)
 		end_waits(st, 0);
 	st->blocked_ns += ns;
+	if (st->flags & ST_WAITING)
+		st->lock_ns += ns;
 	ran_late(st, now - woken, row);
 	count_blocked(st, nr, ns);
 	if (!cfg.exact) {
@@ -256,6 +258,7 @@ __weak __noinline int switch_in(struct task_state *st, u64 now)
 
 __weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt, u64 now)
 {
+	u32 why = state & (TASK_STOPPED | TASK_TRACED) ? LIVE_NR_STOPPED : LIVE_NR_OTHER;
 	u64 since;
 
 	if (!st)
@@ -283,9 +286,9 @@ __weak __noinline int switch_out(struct task_state *st, u32 state, bool preempt,
 	st->flags |= ST_BLOCKED;
 	st->wake_ns = 0;
 	if (!cfg.exact)
-		note_wait(st, since, now);
+		note_wait(st, why, since, now);
 	else
-		note_block(st, now);
+		note_block(st, why, now);
 	if (cfg.watch)
 		end_waits(st, now);
 	seen_put(st);

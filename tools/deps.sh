@@ -40,10 +40,15 @@ perf       linux-perf   long
 bpftrace   bpftrace     long
 gdb        gdb          long
 node       nodejs       long
+prove      perl         long
+mariadbd   mariadb-server-core long
 debuginfod-find debuginfod long
 syscount-bpfcc bpfcc-tools long
 man        man-db       long
+chromium   chromium     long
+cmark-gfm  cmark-gfm    long
 htop       htop         long
+hyperfine  hyperfine    long
 /usr/lib/postgresql/*/bin/initdb postgresql long
 '
 

@@ -18,9 +18,11 @@
 #include "cli/opts.h"
 #include "cli/term.h"
 #include "cli/tool.h"
+#include "cmd/bench_opts.h"
 #include "cmd/doctor_opts.h"
 #include "cmd/export_opts.h"
 #include "cmd/live_opts.h"
+#include "cmd/report_opts.h"
 #include "cmd/top_opts.h"
 #include "tracer/version.h"
 
@@ -50,7 +52,8 @@ static const struct cli_cmd help_cmd = {
 };
 
 static const struct cli_cmd *const commands[] = {
-	&run_cmd, &attach_cmd, &top_cmd, &doctor_cmd, &export_cmd, &help_cmd, NULL
+	&run_cmd, &attach_cmd, &top_cmd, &bench_cmd, &report_cmd, &doctor_cmd, &export_cmd,
+	&help_cmd, NULL
 };
 
 static const struct cli_pair tool_examples[] = {

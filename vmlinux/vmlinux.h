@@ -85,8 +85,9 @@ struct task_struct {
 	unsigned int flags;
 	int exit_state, on_cpu;
 	pid_t pid, tgid;
-	struct task_struct *group_leader;
+	struct task_struct *real_parent, *group_leader;
 	struct pid *thread_pid;
+	u64 start_time;
 	const struct cred *real_cred, *cred;
 	char comm[16];
 	struct files_struct *files;

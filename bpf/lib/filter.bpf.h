@@ -132,9 +132,20 @@ static __always_inline bool in_namespace(struct task_struct *task)
 	return ns && BPF_CORE_READ(ns, ns.inum) == self.ns_inum;
 }
 
+/*
+ * The tracer, and what it begins to help it: tracer-sym, a fetch of debug files. Older
+ * children are a shell's that became tracer by exec; of run, its child is the target.
+ */
+static __always_inline bool is_ours(struct task_struct *task)
+{
+	return (u32)task->tgid == self.tgid ||
+	       (!cfg.targets_only && task->start_time >= self.since_ns &&
+		(u32)BPF_CORE_READ(task, real_parent, tgid) == self.tgid);
+}
+
 static __always_inline bool filter_matches_but_comm(struct task_struct *task)
 {
-	if ((u32)task->tgid == self.tgid || !in_namespace(task))
+	if (is_ours(task) || !in_namespace(task))
 		return false;
 	if (cfg.cgroup_filter && !cgroup_matches(task))
 		return false;

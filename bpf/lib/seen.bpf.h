@@ -67,7 +67,7 @@ __weak __noinline int seen_fill(struct task_state *st)
 	e->oncpu_ns = st->oncpu_ns;
 	e->runnable_ns = st->runnable_ns;
 	e->blocked_ns = st->blocked_ns;
-	e->lock_ns = st->futex_wait_ns;
+	e->lock_ns = st->lock_ns;
 	e->calls = st->calls;
 	e->switches = st->voluntary + st->involuntary;
 	e->block_nr = st->block_nr;
@@ -168,7 +168,7 @@ static __always_inline void add_ended(struct task_state *st, struct task_struct 
 	__sync_fetch_and_add(&d->oncpu_ns, st->oncpu_ns);
 	__sync_fetch_and_add(&d->runnable_ns, st->runnable_ns);
 	__sync_fetch_and_add(&d->blocked_ns, st->blocked_ns);
-	__sync_fetch_and_add(&d->lock_ns, st->futex_wait_ns);
+	__sync_fetch_and_add(&d->lock_ns, st->lock_ns);
 	__sync_fetch_and_add(&d->calls, st->calls);
 	__sync_fetch_and_add(&d->switches, st->voluntary + st->involuntary);
 	__sync_fetch_and_add(&d->ended, 1);

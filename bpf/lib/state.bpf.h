@@ -72,6 +72,7 @@ struct task_state {
 	/* scheduling */
 	u64 in_ns, out_ns, wake_ns;
 	u64 oncpu_ns, runnable_ns, blocked_ns, voluntary, involuntary;
+	u64 lock_ns;		/* of .blocked_ns, in futex waits; .futex_wait_ns is of calls */
 	u16 block_nr;
 	u16 cpu;		/* 1 + the last one; 0: not known */
 	u32 taken;		/* by whoever found it first */
@@ -169,7 +170,7 @@ static __always_inline u32 task_tid(struct task_struct *task)
 /* A call's number as the tables know it. */
 static __always_inline u32 call_slot(u64 nr)
 {
-	return nr < LIVE_NR_OTHER ? nr : LIVE_NR_OTHER;
+	return nr < LIVE_NR_STOPPED ? nr : LIVE_NR_OTHER;
 }
 
 /*
@@ -236,5 +237,9 @@ static __always_inline void hist_count_shared(u32 *hist, u64 v)
  * interrupt's work, and orig_ax is then no call number.
  */
 #define AX_IN_CALL (-38L)
+
+/* A thread's state (include/linux/sched.h): stopped by a signal, or by who traces it. */
+#define TASK_STOPPED	0x4
+#define TASK_TRACED	0x8
 
 #endif

@@ -24,6 +24,7 @@ typedef int64_t s64;
 #define LIVE_NR_CALLS	512	/* x86_64's numbers end below 480 (6.18) */
 #define LIVE_NR_CALIB	(LIVE_NR_CALLS - 1)	/* slot of the tracer's own measuring */
 #define LIVE_NR_OTHER	(LIVE_NR_CALLS - 2)	/* past the table; waits outside a call */
+#define LIVE_NR_STOPPED	(LIVE_NR_CALLS - 3)	/* no wait: stopped by a signal or a debugger */
 #define LIVE_STACK_BYTES 4096
 #define LIVE_KERNEL_FRAMES 32	/* of a sample, at most */
 #define LIVE_PATHS	4	/* -P PATH, at most */
@@ -100,12 +101,13 @@ struct live_config {
 
 /* The tracer itself, as the kernel knows it: no file shows it inside a namespace. */
 struct live_self {
-	u32 tgid;		/* in the first pid namespace; never traced */
+	u32 tgid;		/* in the first pid namespace; never traced, nor what it begins */
 	u32 ns_level, ns_inum;	/* of the tracer's pid namespace */
 	u32 pipe_fd, event_fd, pad;	/* a pipe and an eventfd of the tracer's, to learn from: */
 	u64 pipe_sb;		/* where pipes are; a FIFO is elsewhere */
 	u64 event_fops;		/* what an eventfd is known by */
 	u64 user_ns;		/* the tracer's user namespace */
+	u64 since_ns;		/* when that was learnt */
 };
 
 /* Counted by BPF in .bss; the loss ledger's sources among them. */
@@ -117,6 +119,7 @@ struct live_counts {
 	u64 last_space;		/* address spaces numbered so far */
 	u64 hidden;		/* programs that were left out for having others' rights */
 	u64 moved;		/* processes between cgroups: all their threads may match now */
+	u64 mmap_bytes;		/* anonymous memory that was mapped; exact mode */
 	u64 closing;		/* the trace is ending: who is born now is not part of it */
 };
 

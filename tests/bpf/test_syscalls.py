@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Counts and errors of system calls against strace -cf and against the program's own account."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary
 from harness import (DEVNULL, NEVER_RETURN, Failure, between, call, calls, check, equal, lossless,
-                     main, need, near, scratch, strace_counts, strace_errors, test, trace,
+                     main, need, near, run, scratch, strace_counts, strace_errors, test, trace,
                      trace_work, workload)
 
 
@@ -171,6 +172,24 @@ def busy_call_is_cpu_time():
     c = call(s, "write")
     equal(c["calls"], 64, "write")
     check(0 < c["cpu_ns"] <= c["total_ns"], f"CPU time {c['cpu_ns']} of {c} beside {s['sched']}")
+
+
+@test
+def anonymous_memory_that_is_mapped():
+    need("strace")
+
+    def maps(n):
+        # Where Python finds room depends on its addresses.
+        return ["setarch", "-R", "/usr/bin/python3", "-I", "-S", "-c",
+                f"import mmap\nfor _ in range({n}): mmap.mmap(-1, {37 << 20})"]
+    with scratch() as d:
+        log = os.path.join(d, "log")
+        run(["strace", "-f", "-e", "trace=mmap", "-o", log, *maps(0)]).ok()
+        with open(log, encoding="utf-8", errors="replace") as f:
+            want = sum(int(m[1]) for m in
+                       re.finditer(r"mmap\(\S+, (\d+), .*MAP_ANONYMOUS.* = 0x", f.read()))
+    equal(trace(maps(0)).json["mmap_bytes"], want, "bytes of python's own")
+    equal(trace(maps(3)).json["mmap_bytes"], want + 3 * (37 << 20), "bytes with three more")
 
 
 @test

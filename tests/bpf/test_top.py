@@ -315,6 +315,27 @@ def a_held_lock_is_named_and_its_waiters_counted():
 
 
 @test
+def neither_tracer_nor_what_helps_it_is_shown():
+    """It asks tracer-sym for names; a child that it has from a shell is another's."""
+    t = Top(prefix=["sh", "-c", "sleep 1000 >/dev/null 2>&1 & exec \"$@\"", "sh"])
+    w = start([workload("mutex_contend"), "5", "1000000", "3000000"], stdout=DEVNULL)
+    t.until("a lock has its name",
+            lambda o: [l for l in o["locks"] if (l["symbol"] or "").startswith("contended_lock")
+                       and l["tgid"] == w.pid])
+    t.next()
+    o = t.next()
+    names = {}
+    for pid in descendants(t.proc.pid):
+        with open(f"/proc/{pid}/comm", encoding="ascii") as f:
+            names[f.read().strip()] = pid
+    equal(set(names), {"tracer-top", "tracer-sym", "sleep"}, "tracer and its children")
+    equal([n for n, pid in names.items() if maybe(o["threads"], tgid=pid)], ["sleep"], "shown")
+    equal([n for n, pid in names.items() if maybe(o["processes"], tgid=pid)], ["sleep"], "shown")
+    os.kill(names["sleep"], signal.SIGKILL)
+    t.stop()
+
+
+@test
 def waits_add_up_to_the_workloads_own():
     t, w = begun_by(f"exec {workload('futex_pingpong')} 200003")
     said = line(w)
@@ -342,8 +363,44 @@ def time_waited_is_not_more_than_the_workload_says():
         between(spent, said["lock_ns"] * 0.3, said["lock_ns"], f"{mode}: time in waits")
         equal(spent, l["wait_ns"]["total"], f"{mode}: wait_ns.total")
         check(l["max_ns"] <= said["lock_ns"], "the longest")
+        waits = [r for o in t.all for table in ("threads", "processes") for r in o[table]]
+        check(max(r["lock_ns"]["total"] for r in waits) > 0, f"{mode}: rows wait for the lock")
+        for r in waits:
+            check(r["lock_ns"]["total"] <= r["blocked_ns"]["total"],
+                  f"{mode}: more time at locks than blocked: {r}")
         if mode == "wait":
             near(l["waits"]["total"], said["nvcsw"], 0.01, "waits that blocked", 8)
+
+
+def state_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        return f.read().rsplit(")", 1)[1].split()[0]
+
+
+@test
+def who_is_stopped_waits_for_nothing():
+    """By SIGSTOP before top looks, and while it does; their calls go on when they do."""
+    for mode in ("wait", "exact"):
+        first, second = start(["sleep", "1000"]), start(["sleep", "1000"])
+        for w in (first, second):
+            wait_for("sleep sleeps", lambda: state_of(w.pid) == "S")
+        first.send_signal(signal.SIGSTOP)
+        wait_for("it is stopped", lambda: state_of(first.pid) == "T")
+        t = Top("--mode", mode, f"{first.pid},{second.pid}")
+        o = t.next()
+        equal([row(o["threads"], tid=w.pid)["wait"] for w in (first, second)],
+              ["stopped", "clock_nanosleep"], f"{mode}: found")
+        second.send_signal(signal.SIGSTOP)
+        o, _ = t.until(f"{mode}: both are stopped",
+                       lambda o: len(maybe(o["threads"], wait="stopped")) == 2)
+        c = row(o["calls"], name="stopped")
+        equal((c["inside"], c["calls"]["total"]), (2, 0), f"{mode}: stopped, in no call")
+        for w in (first, second):
+            w.send_signal(signal.SIGCONT)
+        o, _ = t.until(f"{mode}: both go on", lambda o: not maybe(o["threads"], wait="stopped"))
+        equal({c["name"] for c in o["calls"]} - {"clock_nanosleep", "restart_syscall"},
+              {"stopped"}, f"{mode}: calls")
+        t.stop()
 
 
 # ---- pipes, calls ----
@@ -670,6 +727,24 @@ def threads_that_come_and_go_take_no_memory():
     check(o["rows"]["threads"] <= 5, f"rows of threads: {o['rows']['threads']}")
     check(o["rows"]["processes"] <= 5, f"rows of processes: {o['rows']['processes']}")
     t.stop()
+
+
+@test
+def what_ends_between_two_refreshes_does_not_fill_the_maps():
+    """As while a screen is paused: thousands of processes are let go, and that is told."""
+    n = 12007
+    w = start(["sh", "-c", f"read go; exec {workload('vfork_exec')} {n} /nowhere"], stdin=PIPE,
+              stdout=DEVNULL)
+    t = Top(str(w.pid), delay="500s")
+    # Attached, it has looked for the first time, and sleeps.
+    wait_for("BPF links", lambda: bpf_held(t.proc.pid))
+    time.sleep(1 * SLOW)
+    w.stdin.close()
+    o = t.end()
+    lossless(o)
+    equal((o["born"]["total"], o["ended"]["total"]), (n, n + 1), "born, ended")
+    between(o["forgotten"], 4096, n, "rows dropped")
+    check(o["rows"]["processes"] <= 8192, f"rows of processes: {o['rows']['processes']}")
 
 
 @test

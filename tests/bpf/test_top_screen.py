@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from subprocess import DEVNULL
+from subprocess import DEVNULL, PIPE
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import TRACER, bpf_held, check, equal, main, test, wait_gone, workload
@@ -74,6 +74,20 @@ def every_tab_shows_what_runs():
 
 
 @test
+def the_page_of_a_stopped_thread():
+    with subprocess.Popen(["sleep", "1000"]) as p:
+        try:
+            p.send_signal(signal.SIGSTOP)
+            with top("-p", str(p.pid)) as s:
+                s.see(r" wait .* stopped$")
+                s.keys("enter")
+                s.see(r"^  stopped for [\d.]+ ")
+                end(s)
+        finally:
+            p.kill()
+
+
+@test
 def from_a_lock_to_its_waiters_and_stacks():
     with contender() as pid, top("-p", str(pid), "--tab", "locks") as s:
         s.see(r"^contended_lock ")
@@ -87,6 +101,25 @@ def from_a_lock_to_its_waiters_and_stacks():
         s.keys("esc")
         s.see(r"^contended_lock ")
         end(s)
+
+
+@test
+def a_lock_that_nobody_let_go_before_we_looked():
+    """A program that hangs: what its threads wait in is read from outside."""
+    with subprocess.Popen([workload("deadlock")], stdin=PIPE, stdout=PIPE) as p:
+        p.stdout.readline()
+        time.sleep(0.3)
+        with top("-p", str(p.pid), "--tab", "locks") as s:
+            s.see(r"^first +%d deadlock" % p.pid)
+            s.keys("/", "first", "enter", "enter")
+            s.see(r"lock first of deadlock \(%d\)" % p.pid)
+            s.see(r"Waiters now \(1")
+            s.see(r"100 % of 1 sample, \d[\d.]* m?s in those sampled$")
+            s.keys("end")
+            s.see(r"pthread_mutex_lock|__lll_lock_wait|lock_wait")
+            s.see(r"take .*deadlock\.c:1\d")
+            end(s)
+        p.stdin.close()
 
 
 @test
@@ -212,7 +245,9 @@ def random_keys_and_sizes():
         s.resize(120, 36)
         s.keys(*["esc"] * 6)
         s.see(r"^lost .* own ")
-        s.keys("Z")
+        # The keys may have paused it already.
+        if not re.search("(?i)paused", s.all):
+            s.keys("Z")
         s.see(r"(?i)paused")
         shown = s.all
         s.keys("\x0c")

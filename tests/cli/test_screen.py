@@ -669,6 +669,7 @@ def terminals_that_will_not_do():
         equal(s.wait(), 4, f"exit code with TERM={term}")
         contains(s.text, words, f"message with TERM={term}")
         contains(s.text, "tracer top -b", f"hint with TERM={term}")
+        equal("TERM=xterm" in s.text, term == "nonesuch", f"another type with TERM={term}")
         s.close()
     r = run([FEED])
     equal(r.rc, 3, "exit code without a terminal")

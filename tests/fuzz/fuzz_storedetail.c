@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&bytes, data, sizeof(bytes));
 	buf_adds(&out, "kept");
 	if (detail_unpack(data + sizeof(bytes), size - sizeof(bytes), bytes, &out, &err)) {
-		/* Memory for what a row claims is not asked for unless its frame claims it too. */
+		/* Memory for what a row claims is not asked for before its frame claims it. */
 		if (err.code != EBADMSG || !err.msg[0])
 			abort();
 		if (out.len != 4 || memcmp(out.data, "kept", 5))

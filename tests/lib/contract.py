@@ -12,7 +12,8 @@ FRAME = {"ip": (int, str, None), "symbol": (str, None), "offset": (int, None), "
          "kernel": bool, "module": (str, None), "module_offset": (str, None),
          "file": (str, None), "line": (int, None)}
 SHAPE = {
-    "schema": str, "tracer": str, "duration_ns": int, "hidden_programs": int, "empty": bool,
+    "schema": str, "tracer": str, "duration_ns": int, "hidden_programs": int,
+    "mmap_bytes": int, "empty": bool,
     "findings": [{"id": str, "text": str, "evidence": dict}],
     "threads": {
         "created": int, "exited": int, "cost_ns": {"p50": NUM, "p99": NUM, "max": NUM},

@@ -194,6 +194,55 @@ static void csv_fields_follow_each_other(void **state)
 	buf_release(&b);
 }
 
+static void xml_text_has_no_markup_and_no_controls(void **state)
+{
+	static const struct row rows[] = {
+		{ "", "" },
+		{ "plain", "plain" },
+		{ "<a href=\"x\">&amp;", "&lt;a href=&quot;x&quot;&gt;&amp;amp;" },
+		{ "it's ]]>", "it&#39;s ]]&gt;" },
+		{ "\x1b]0;\x07\n", "\\e]0;\\x07\\n" },
+		{ "\xef\xbf\xbe\xef\xbf\xbf", "\\u{fffe}\\u{ffff}" },
+		{ "\xff\xed\xa0\x80", "\\xff\\xed\\xa0\\x80" },
+		{ "é日😀", "é日😀" },
+	};
+
+	(void)state;
+	check(escape_xml, rows, sizeof(rows) / sizeof(*rows));
+}
+
+static void markdown_text_is_no_markup(void **state)
+{
+	static const struct row rows[] = {
+		{ "", "" },
+		{ "Linux 6.1.0: (a-b), 3 %", "Linux 6.1.0: (a-b), 3 %" },
+		{ "a*b*_c_`d`", "a&#42;b&#42;&#95;c&#95;&#96;d&#96;" },
+		{ "<b>|[x](y)", "&#60;b&#62;&#124;&#91;x&#93;(y)" },
+		{ "@me #1", "<code>@</code>me <code>#</code>1" },
+		{ "www.x http://x", "www&#46;x http&#58;//x" },
+		{ "a\nb", "a&#92;nb" },
+	};
+
+	(void)state;
+	check(escape_markdown, rows, sizeof(rows) / sizeof(*rows));
+}
+
+static void markdown_code_stays_one(void **state)
+{
+	static const struct row rows[] = {
+		{ "", "" },
+		{ "futex.wait", "`futex.wait`" },
+		{ "<b>*@me\\", "`<b>*@me\\\\`" },
+		{ "a|b", "<code>a&#124;b</code>" },
+		{ "a`@b", "<code>a&#96;&#64;b</code>" },
+		{ " x", "<code> x</code>" },
+		{ "x\n", "`x\\n`" },
+	};
+
+	(void)state;
+	check(escape_markdown_code, rows, sizeof(rows) / sizeof(*rows));
+}
+
 static void a_full_buffer_is_told(void **state)
 {
 	struct buf b = { .max = 16 };
@@ -218,6 +267,9 @@ int main(void)
 		cmocka_unit_test(json_text_is_rfc_8259),
 		cmocka_unit_test(csv_fields_are_rfc_4180),
 		cmocka_unit_test(csv_fields_follow_each_other),
+		cmocka_unit_test(xml_text_has_no_markup_and_no_controls),
+		cmocka_unit_test(markdown_text_is_no_markup),
+		cmocka_unit_test(markdown_code_stays_one),
 		cmocka_unit_test(a_full_buffer_is_told),
 	};
 

@@ -250,6 +250,25 @@ static void reals_are_decimal_or_null(void **state)
 	}
 }
 
+/* What HTML would take for the script's end, or for a comment, is not there. */
+static void json_inside_a_page_has_no_tags(void **state)
+{
+	struct out_stream o;
+	struct err err = { 0 };
+	struct json j;
+
+	(void)state;
+	assert_int_equal(out_stream_open(&o, "/dev/null", &err), 0);
+	json_init_html(&j, &o);
+	json_array(&j, NULL);
+	json_str(&j, NULL, "a</script><!--b");
+	json_str(&j, NULL, "plain");
+	json_end(&j);
+	assert_string_equal(j.buf.data, "[\n  \"a\\u003c/script>\\u003c!--b\",\n  \"plain\"\n]");
+	assert_int_equal(json_finish(&j), 0);
+	assert_int_equal(out_stream_close(&o, &err), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -260,6 +279,7 @@ int main(void)
 		cmocka_unit_test(start_routines_only_when_asked_for),
 		cmocka_unit_test(options_change_nothing),
 		cmocka_unit_test(reals_are_decimal_or_null),
+		cmocka_unit_test(json_inside_a_page_has_no_tags),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -200,6 +200,7 @@ static void ourselves_and_nonsense_are_refused(void **state)
 	assert_int_equal(proc_look(-5, &info, &err), -EINVAL);
 	assert_int_equal(proc_look(2147483647, &info, &err), -ESRCH);
 	assert_string_equal(err.msg, "cannot attach to pid 2147483647: no such process");
+	assert_non_null(strstr(err.hint, "pgrep"));
 }
 
 static int from_thread[2], to_thread[2];
@@ -239,8 +240,8 @@ static void threads_are_listed_and_told_from_processes(void **state)
 	free(tids);
 	assert_int_equal(proc_look(tid[1], &info, &err), -EINVAL);
 	assert_non_null(strstr(err.msg, "it is a thread of process"));
-	snprintf(hint, sizeof(hint), "tracer attach %d", (int)getpid());
-	assert_non_null(strstr(err.hint, hint));
+	snprintf(hint, sizeof(hint), "give the pid of its process: %d", (int)getpid());
+	assert_string_equal(err.hint, hint);
 	assert_int_equal(write(to_thread[1], "abc", 3), 3);
 	for (i = 0; i < 3; i++)
 		pthread_join(thread[i], NULL);

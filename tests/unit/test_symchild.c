@@ -3,6 +3,7 @@
 #include "fixture_sym.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -482,6 +483,75 @@ static void test_patience(void **state)
 	sym_free(s);
 }
 
+#define HOGS 16
+
+/* Others on this CPU, and on no other; @pid are HOGS of them. */
+static void crowd_cpu(pid_t *pid, cpu_set_t *one)
+{
+	CPU_ZERO(one);
+	CPU_SET((size_t)sched_getcpu(), one);
+	assert_int_equal(sched_setaffinity(0, sizeof(*one), one), 0);
+	for (int i = 0; i < HOGS; i++) {
+		pid[i] = fork();
+		assert_true(pid[i] >= 0);
+		if (!pid[i]) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				;
+		}
+	}
+}
+
+static struct sym *new_sym_within(uint32_t answer_ms)
+{
+	struct sym_opts o = { .libexec_dir = libexec, .answer_ms = answer_ms };
+	struct err e = { 0 };
+	struct sym *s = sym_new(&o, &e);
+
+	assert_non_null(s);
+	return s;
+}
+
+/* A child that gets no CPU is not one that hangs: what it queues is not held against it. */
+static void test_busy_machine(void **state)
+{
+	struct sym *s = new_sym();
+	cpu_set_t all, one;
+	struct sym_stats st;
+	struct target t;
+	pid_t hog[HOGS];
+	uint32_t ms;
+	uint64_t ns;
+
+	(void)state;
+	sample(s, &t, "pie", "bss", 1);
+	/* For the first answer the child starts and reads files. */
+	expect_data(s, 1, t.lock, "lock_in_bss");
+	ms = 2 * (uint32_t)(sym_cpu_ns(s) / 1000000) + 5;
+	sym_free(s);
+	s = new_sym_within(ms);
+	sample(s, &t, "pie", "bss", 1);
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	crowd_cpu(hog, &one);
+	ns = clock_mono_ns();
+	expect_data(s, 1, t.lock, "lock_in_bss");
+	print_message("answered after %.0f ms, of %u ms without others\n",
+		      (double)(clock_mono_ns() - ns) / 1e6, ms);
+	for (int i = 0; i < HOGS; i++) {
+		kill(hog[i], SIGKILL);
+		waitpid(hog[i], NULL, 0);
+	}
+	sched_setaffinity(0, sizeof(all), &all);
+	sym_stats(s, &st);
+	assert_int_equal(st.restarts, 0);
+	/* One that is stopped queues for nothing. */
+	kill(child_of_ours(), SIGSTOP);
+	assert_int_equal(sym_data(s, 1, t.cond, &(struct sym_name){ 0 }), -EIO);
+	sym_stats(s, &st);
+	assert_int_equal(st.restarts, 1);
+	sym_free(s);
+}
+
 #define MANY 60000
 
 /* Pages of code, each a mapping of its own, as many as a process may have. */
@@ -570,6 +640,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_dwarf),
 		cmocka_unit_test(test_no_child_program),
 		cmocka_unit_test(test_patience),
+		cmocka_unit_test(test_busy_machine),
 		cmocka_unit_test(test_mappings_are_bounded),
 		cmocka_unit_test(test_priority),
 	};

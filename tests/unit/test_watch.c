@@ -460,6 +460,56 @@ static void a_switch_during_the_look(void **state)
 	assert_true(t->runnable_ns.total == 0 && t->blocked_ns.total <= 1010);
 }
 
+/* Nobody has more of a CPU than there was: what came after the clock is the next interval's. */
+static void no_more_than_the_interval(void **state)
+{
+	uint32_t slot = found(7, 7);
+	const struct now_thread *t;
+
+	(void)state;
+	comes_on(slot);
+	look();
+	t_ns += 1080;
+	goes_off(slot, SEEN_BLOCKED, NR_READ, 0);
+	t_ns -= 80;
+	look();
+	t = thread(7);
+	is_count(t->cpu_ns, 1000, 1000);
+	is_count(process(7)->cpu_ns, 1000, 1000);
+	/* It sleeps on as it did, and its time is made up for. */
+	t_ns += 1000;
+	look();
+	t = thread(7);
+	is_count(t->cpu_ns, 1080, 80);
+	is_count(t->blocked_ns, 920, 920);
+	t_ns += 1000;
+	look();
+	is_count(thread(7)->cpu_ns, 1080, 0);
+	is_count(thread(7)->blocked_ns, 1920, 1000);
+}
+
+/* Nor has one that is new: the first look comes right after the start, and takes its time. */
+static void a_new_one_has_no_more_either(void **state)
+{
+	uint32_t slot = found(7, 7);
+
+	(void)state;
+	comes_on(slot);
+	t_ns += 1500;
+	goes_off(slot, SEEN_BLOCKED, NR_READ, 0);
+	slot = born(8, 8);
+	comes_on(slot);
+	t_ns -= 500;
+	look();
+	is_count(thread(7)->cpu_ns, 1000, 1000);
+	is_count(thread(8)->cpu_ns, 0, 0);
+	is_count(w->now.cpu_ns, 1000, 1000);
+	t_ns += 1000;
+	look();
+	is_count(thread(7)->cpu_ns, 1500, 500);
+	is_count(thread(8)->cpu_ns, 500, 500);
+}
+
 static void most_of_a_machine(void **state)
 {
 	uint32_t slot, i;
@@ -541,6 +591,8 @@ int main(void)
 		TEST(an_exec_takes_the_leaders_place),
 		TEST(nobodys_slot_is_not_shown),
 		TEST(a_switch_during_the_look),
+		TEST(no_more_than_the_interval),
+		TEST(a_new_one_has_no_more_either),
 		TEST(most_of_a_machine),
 		TEST(memory_is_bounded),
 	};

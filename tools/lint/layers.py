@@ -9,8 +9,8 @@ RANK = {"base": 0, "stats": 1, "out": 2, "store": 2, "ring": 2, "sym": 2, "cli":
         "report": 3, "collect": 3, "tui": 3, "tape": 3, "zone": 3, "flow": 3, "rr": 3, "cmd": 4}
 OPEN = {"shared", "tracer"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
-# Generated: the BPF programs, which only their loader may see.
-GENERATED = {"live.skel.h": "collect"}
+# Generated: the BPF programs, and a page's style and script. Only who uses them may see them.
+GENERATED = {"live.skel.h": "collect", "render_page.h": "report"}
 
 
 def room_of(path):

@@ -98,8 +98,12 @@ int cli_value_duration(const char *s, uint64_t *out_ns)
 	};
 	unsigned __int128 total;
 	uint64_t whole, billionths;
-	int r = value_digits(&s, &whole);
+	int r = 0;
 
+	/* ".2" as sleep(1) and others take it. */
+	whole = 0;
+	if (*s != '.')
+		r = value_digits(&s, &whole);
 	if (!r)
 		r = value_fraction(&s, &billionths);
 	if (r)

@@ -70,7 +70,7 @@ static void whom(const struct top_opts *o, struct buf *b)
 	if (o->pids.n > 4)
 		buf_addf(b, " and %zu more", o->pids.n - 4);
 	if (!o->pids.n)
-		buf_adds(b, "all processes");
+		buf_adds(b, getuid() ? "your processes" : "all processes");
 	if (o->user)
 		buf_addf(b, " of %s", o->user);
 	if (o->cgroup)
@@ -278,6 +278,9 @@ static int follow(struct top *t, struct err *err)
 			next = next && now - next < delay(t) ? next + delay(t) : now + delay(t);
 			continue;
 		}
+		what = watch_tidy(t->w);
+		if (what)
+			return err_sys(err, -what, "cannot read what was counted");
 		ms = next > now ? (int)((next - now) / 1000000 + 1) : HELD_MS;
 		what = session_wait(&t->s, ms);
 		if (what < 0)

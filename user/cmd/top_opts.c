@@ -39,7 +39,8 @@ static const struct cli_opt top_rows[] = {
 	  .help = "from one refresh to the next, in seconds unless it says ms, m or h; 100ms at "
 		  "least (default: 1)", TOP_AT(delay_ns) },
 	{ .name = "iterations", .letter = 'n', .kind = CLI_UINT, .arg = "N",
-	  .group = LIVE_GROUP_SHOW, .help = "end after so many refreshes (default: at q)",
+	  .group = LIVE_GROUP_SHOW,
+	  .help = "end after so many refreshes; 0: at q or ctrl-C (default: 0)",
 	  TOP_AT(refreshes) },
 	{ .name = "tab", .kind = CLI_ENUM, .arg = "TAB", .group = LIVE_GROUP_SHOW,
 	  .help = "begin with threads, locks, pipes, calls or processes (default: threads); with "
@@ -99,7 +100,8 @@ const struct cli_cmd top_cmd = {
 	.usage = "[OPTION]... [PID]...",
 	.text = "Shows threads, locks, pipes, system calls and processes, anew each second, until "
 		"q is pressed. F1 or ? lists the keys, which are htop's where there is one for it. "
-		"The processes are not stopped and not changed.\n"
+		"The processes are not stopped and not changed; threads of the kernel are not "
+		"shown.\n"
 		"\n"
 		"Figures are those of the last refresh's interval, and with T those since tracing "
 		"began. What was lost and what tracing itself costs stand on the second line.",

@@ -12,14 +12,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/keepenv.h"
 
 #define LAUNCH_FAILED 125
 
-/* What the child says instead of becoming the command. */
-struct failure {
+/* What the child says before it becomes the command; and once more if it does not. */
+struct last_word {
 	int error;
 	bool refused;
+	uint64_t ns;
+	struct rusage used;
 };
 
 static int read_all(int fd, void *to, size_t len)
@@ -54,20 +57,37 @@ static int become(const struct passwd *pw)
 	return 0;
 }
 
+static int silence(void)
+{
+	int fd = open("/dev/null", O_RDWR), i;
+
+	for (i = 0; fd >= 0 && i < 3; i++)
+		if (dup2(fd, i) < 0)
+			return errno;
+	if (fd > 2)
+		close(fd);
+	return fd < 0 ? errno : 0;
+}
+
+static bool measure(int from_parent, int to_parent)
+{
+	struct cost cost;
+	char go;
+
+	cost_measure(&cost);
+	return !send_all(to_parent, &cost, sizeof(cost)) && !read_all(from_parent, &go, 1);
+}
+
 /* The child. It leaves by exec or _exit; a parent that dies closes the pipe. */
 static void child(int from_parent, int to_parent, const struct launch_opts *opts,
 		  const struct passwd *pw, const struct sigaction *old_chld)
 {
-	struct failure f = {};
-	struct cost cost;
+	struct last_word f = {};
 	char go;
 
 	sigaction(SIGCHLD, old_chld, NULL);
-	cost_measure(&cost);
-	if (send_all(to_parent, &cost, sizeof(cost)) || read_all(from_parent, &go, 1))
-		_exit(LAUNCH_FAILED);
-	cost_measure(&cost);
-	if (send_all(to_parent, &cost, sizeof(cost)) || read_all(from_parent, &go, 1))
+	if (opts->unmeasured ? read_all(from_parent, &go, 1) != 0 :
+	    !measure(from_parent, to_parent) || !measure(from_parent, to_parent))
 		_exit(LAUNCH_FAILED);
 	if (!opts->argv)
 		_exit(0);
@@ -76,7 +96,15 @@ static void child(int from_parent, int to_parent, const struct launch_opts *opts
 		keepenv_restore();
 	f.error = pw ? -become(pw) : 0;
 	f.refused = f.error;
-	if (!f.refused) {
+	if (opts->mask)
+		sigprocmask(SIG_SETMASK, opts->mask, NULL);
+	if (!f.error && opts->silent)
+		f.error = silence();
+	if (!f.error) {
+		getrusage(RUSAGE_SELF, &f.used);
+		f.ns = clock_mono_ns();
+		if (send_all(to_parent, &f, sizeof(f)))
+			_exit(LAUNCH_FAILED);
 		execvp(opts->argv[0], opts->argv);
 		f.error = errno;
 	}
@@ -157,7 +185,7 @@ int launch_start(struct launch *c, const struct launch_opts *opts, struct err *e
 	if (c->pidfd < 0)
 		return err_sys(err, errno, "cannot watch process %d", (int)c->pid);
 	/* Not while something else is done: two CPUs may be one core, and share its speed. */
-	if (read_all(c->from, &c->bare, sizeof(c->bare)))
+	if (!opts->unmeasured && read_all(c->from, &c->bare, sizeof(c->bare)))
 		return ended_early(err);
 	return 0;
 }
@@ -171,13 +199,17 @@ int launch_measure(struct launch *c, struct err *err)
 
 int launch_exec(struct launch *c, struct err *err)
 {
-	struct failure f;
+	struct last_word f;
 
-	if (send_all(c->to, "x", 1))
+	if (send_all(c->to, "x", 1) || read_all(c->from, &f, sizeof(f)))
 		return ended_early(err);
-	/* The pipe is closed by a successful exec, without a word. */
-	if (read_all(c->from, &f, sizeof(f)))
-		return 0;
+	if (!f.error) {
+		c->exec_ns = f.ns;
+		c->used = f.used;
+		/* The pipe is closed by a successful exec, without another word. */
+		if (read_all(c->from, &f, sizeof(f)))
+			return 0;
+	}
 	waitpid(c->pid, NULL, 0);
 	c->pid = 0;
 	c->refused = f.refused;

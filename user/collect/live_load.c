@@ -18,9 +18,9 @@
 #include "collect/commre.h"
 #include "collect/live_progs.h"
 #include "collect/live_routine.h"
-#include "collect/live_state.h"
 #include "collect/proc.h"
 #include "collect/refusal.h"
+#include "collect/watch_state.h"
 #include "live.skel.h"
 #include "sym/symkernel.h"
 
@@ -314,7 +314,10 @@ static size_t take_alive(struct live *l, const char *rows, size_t have)
 		if (have - at < bytes)
 			break;
 		memcpy(&row, rows + at, bytes);
-		live_still(l, &row);
+		if (l->watch)
+			watch_still(l->watch, &row);
+		else
+			live_still(l, &row);
 		at += bytes;
 	}
 	return at;
@@ -344,4 +347,13 @@ int live_iterate(struct live *l, bool dump, struct err *err)
 	}
 	close(fd);
 	return n < 0 ? err_sys(err, errno, "cannot look through the threads") : 0;
+}
+
+int live_peek(struct live *l, const struct live_futex_key *key)
+{
+	struct err ignored = { 0 };
+
+	l->bpf->bss->peek_addr = key->addr;
+	l->bpf->bss->peek_space = key->space;
+	return live_iterate(l, true, &ignored);
 }

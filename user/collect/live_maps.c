@@ -141,6 +141,12 @@ static void add_way(struct summary *s, const char *name, uint64_t calls, uint64_
 	w[s->threads.nway++] = (struct sum_way){ name, calls, ns };
 }
 
+const char *live_block_name(uint32_t nr)
+{
+	return nr == LIVE_NR_OTHER ? SUM_BLOCK_OTHER :
+	       nr == LIVE_NR_STOPPED ? SUM_BLOCK_STOPPED : sysname(nr);
+}
+
 static int one_call(struct summary *s, uint32_t nr, const struct live_call *per_cpu, int ncpus)
 {
 	struct sum_syscall c = { .nr = (int)nr }, *grown;
@@ -163,9 +169,9 @@ static int one_call(struct summary *s, uint32_t nr, const struct live_call *per_
 		way_ns += v->way_ns;
 	}
 	c.name = nr == LIVE_NR_OTHER ? "other" : sysname(nr);
-	add_block(s, nr == LIVE_NR_OTHER ? "page fault/other" : c.name, blocked, blocked_ns);
+	add_block(s, live_block_name(nr), blocked, blocked_ns);
 	add_way(s, c.name, way, way_ns);
-	if (!c.calls || (nr == LIVE_NR_OTHER && s->mode == SUM_WAIT))
+	if (!c.calls || (nr >= LIVE_NR_STOPPED && s->mode == SUM_WAIT))
 		return 0;
 	c.cpu_ns = c.wall.sum > off ? c.wall.sum - off : 0;
 	grown = realloc(s->syscall, (s->nsyscall + 1) * sizeof(*grown));

@@ -127,6 +127,9 @@ uint64_t live_missed(const struct live *l);	/* program runs the kernel skipped *
 int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err);
 int live_iterate(struct live *l, bool dump, struct err *err);
 
+/* In a live view: who waits at @key now is handed to watch_still(). */
+int live_peek(struct live *l, const struct live_futex_key *key);
+
 uint32_t live_seen_used(const struct live *l);	/* rows of .seen, from 1, that may be anybody's */
 
 /* live_events.c */
@@ -142,6 +145,8 @@ struct live_sample *live_sample_slot(struct live *l, const struct live_futex_key
 
 /* live_still.c: a thread that is alive at the end; then the stacks of what such wait in */
 void live_still(struct live *l, const struct live_still *row);
+/* Reads its stack from outside, with lowered privileges; false: it is not there any more. */
+bool live_still_sample(struct live *l, const struct live_still *still, struct live_sample *out);
 void live_still_read(struct live *l);
 
 /* live_summary.c */
@@ -149,6 +154,8 @@ void live_fill_loss(const struct live *l, struct sum_loss *loss);
 void live_fill_overhead(const struct live *l, struct sum_overhead *o);
 
 /* live_maps.c: the maps into the summary */
+/* What a thread is blocked in, by the number that BPF gives it. */
+const char *live_block_name(uint32_t nr);
 int live_fill_calls(struct live *l, struct summary *s);
 int live_fill_futexes(struct live *l, struct summary *s);
 int live_fill_pipes(struct live *l, struct summary *s);

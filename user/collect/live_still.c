@@ -66,26 +66,34 @@ void live_still(struct live *l, const struct live_still *row)
 		l->still[l->nstill++] = *row;
 }
 
-static void read_one(struct live *l, const struct live_still *still)
+bool live_still_sample(struct live *l, const struct live_still *still, struct live_sample *out)
 {
 	const struct live_alive *e = &still->alive;
 	const struct live_thread *t = &e->thread;
+
+	if (live_snapshot(l, t->space, (pid_t)t->tgid))
+		return false;
+	out->bytes = (uint32_t)read_stack((pid_t)t->tgid, e->regs.sp, out->stack);
+	if (!out->bytes || !sleeps_there(e))
+		return false;
+	out->wait_ns = t->head.ts > t->call_enter_ns ? t->head.ts - t->call_enter_ns : 0;
+	out->space = t->space;
+	out->regs = e->regs;
+	live_sample_kernel(out, still->kernel, e->nkernel);
+	return true;
+}
+
+static void read_one(struct live *l, const struct live_still *still)
+{
+	const struct live_thread *t = &still->alive.thread;
 	struct live_futex_key key = { .addr = t->call_addr, .space = t->space };
 	struct live_sample sample, *kept;
 
-	if (live_snapshot(l, t->space, (pid_t)t->tgid))
-		return;
-	sample.bytes = (uint32_t)read_stack((pid_t)t->tgid, e->regs.sp, sample.stack);
-	if (!sample.bytes || !sleeps_there(e))
+	if (!live_still_sample(l, still, &sample))
 		return;
 	kept = live_sample_slot(l, &key);
-	if (!kept)
-		return;
-	sample.wait_ns = t->head.ts > t->call_enter_ns ? t->head.ts - t->call_enter_ns : 0;
-	sample.space = t->space;
-	sample.regs = e->regs;
-	live_sample_kernel(&sample, still->kernel, e->nkernel);
-	*kept = sample;
+	if (kept)
+		*kept = sample;
 }
 
 void live_still_read(struct live *l)

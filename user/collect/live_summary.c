@@ -140,6 +140,7 @@ int live_summary(struct live *l, struct summary *s, struct err *err)
 	s->still_running = l->still_running;
 	s->compat_calls = live_counts(l)->compat;
 	s->hidden = live_counts(l)->hidden;
+	s->mmap_bytes = live_counts(l)->mmap_bytes;
 	s->sched.cpus = online_cpus();
 	r = live_fill_routines(l, s);
 	fill_threads(l, s, begin);

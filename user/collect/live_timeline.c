@@ -128,8 +128,7 @@ static void draw_slice(struct live *l, const struct live_slice *e)
 	}
 	trace_slice(l->timeline, (pid_t)e->tgid, (pid_t)e->head.tid,
 		    e->kind == SLICE_CALL ? "syscall" : "blocked",
-		    e->nr == LIVE_NR_OTHER ? "page fault/other" : sysname(e->nr), start,
-		    end - start, args, e->waker ? 3 : 2);
+		    live_block_name(e->nr), start, end - start, args, e->waker ? 3 : 2);
 	if (e->waker)
 		draw_wake(l, e);
 }

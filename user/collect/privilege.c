@@ -108,8 +108,8 @@ int privilege_begin(struct err *err)
 
 	if (getuid() != geteuid() || getgid() != getegid()) {
 		err_set(err, EPERM, "tracer was started set-uid or set-gid: it is not made for it");
-		err_hint(err, "capabilities of the file are, as README.md has it: "
-			 "'setcap cap_bpf,cap_perfmon+ep' on tracer-live");
+		err_hint(err, "capabilities of the file are: 'setcap cap_bpf,cap_perfmon+ep' on "
+			 "tracer-live and tracer-top");
 		return -EPERM;
 	}
 	if (!getuid() || get(&effective, &permitted, &inheritable))

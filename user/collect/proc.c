@@ -65,11 +65,14 @@ static int unreadable(pid_t pid, int code, struct err *err)
 {
 	if (code != ENOENT && code != ESRCH)
 		return err_sys(err, code, "cannot attach to pid %d", (int)pid);
-	if (kill(pid, 0) && errno != EPERM)
-		return err_set(err, ESRCH, "cannot attach to pid %d: no such process", (int)pid);
+	if (kill(pid, 0) && errno != EPERM) {
+		err_set(err, ESRCH, "cannot attach to pid %d: no such process", (int)pid);
+		err_hint(err, "'pidof NAME' or 'pgrep NAME' finds one");
+		return -ESRCH;
+	}
 	err_set(err, EPERM, "cannot attach to pid %d: /proc does not show it to this user",
 		(int)pid);
-	err_hint(err, "run tracer as root: sudo tracer attach %d", (int)pid);
+	err_hint(err, "run tracer as root, with sudo");
 	return -EPERM;
 }
 
@@ -83,7 +86,7 @@ static int check_kind(const struct proc_stat *st, const struct proc_status *stat
 		proc_comm(status->tgid, leader);
 		err_set(err, EINVAL, "cannot attach to pid %d: it is a thread of process %d (%s)",
 			pid, (int)status->tgid, leader);
-		err_hint(err, "attach to the process: tracer attach %d", (int)status->tgid);
+		err_hint(err, "give the pid of its process: %d", (int)status->tgid);
 		return -EINVAL;
 	}
 	if (status->pid == getpid())
@@ -125,7 +128,7 @@ static int check_user(const struct proc_info *info, const struct proc_status *st
 			(int)info->pid);
 	else
 		return 0;
-	err_hint(err, "run tracer as root: sudo tracer attach %d", (int)info->pid);
+	err_hint(err, "run tracer as root, with sudo");
 	return -EPERM;
 }
 
@@ -185,7 +188,7 @@ static int check_kernel(const struct proc_info *info, struct err *err)
 		return 0;
 	err_set(err, EPERM, "cannot attach to pid %d: it has rights that this user has not (a "
 		"capability, another namespace or a security module's)", (int)info->pid);
-	err_hint(err, "run tracer as root: sudo tracer attach %d", (int)info->pid);
+	err_hint(err, "run tracer as root, with sudo");
 	return -EPERM;
 }
 

@@ -33,6 +33,13 @@ void watch_free(struct watch *w);
  */
 int watch_refresh(struct watch *w, const struct now **now, struct err *err);
 
+/*
+ * Between refreshes, as often as there is time: where thousands of processes have ended
+ * since the last one, what they left in the kernel's maps is let go unread, and counted
+ * as .forgotten. What *@now points at stays as it is. 0, or -errno.
+ */
+int watch_tidy(struct watch *w);
+
 /* An event of the ring: live_batch hands those of a watched trace on. */
 struct live_head;
 void watch_event(struct watch *w, const struct live_head *e);

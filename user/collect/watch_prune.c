@@ -8,6 +8,9 @@
  * What a thread counted just before its end is read once more before its rows go: they
  * are noted at one refresh, and taken out at the next when it has read them. Who is alive
  * is looked up after the rows were: a thread is seen before it has any.
+ *
+ * Where refreshes are far between, as while a screen is paused, the maps would fill up
+ * with what ends meanwhile: past so many ends that goes unread, in the same two steps.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -19,6 +22,7 @@
 #define PRUNE_TICKS 10		/* refreshes from one pruning to the next */
 #define CROWDED_TICKS 3		/* the same where rows are too many */
 #define PRUNE_ENDED 1024	/* or threads that ended: each leaves some rows */
+#define TIDY_ENDED 4096		/* processes that may end unread between two refreshes */
 #define IDLE_TICKS 30		/* what is idle for so long goes first */
 #define EDGES_MANY 16384	/* half of what the kernel's map holds */
 
@@ -36,6 +40,8 @@ struct prune {
 	struct watch_doomed *to;
 	struct map *alive;	/* address spaces */
 	struct map *tids;	/* alive threads */
+	struct map *tgids;	/* and their processes */
+	bool unread;		/* rows of ended processes go, though no refresh has read them */
 	uint64_t idle;		/* ticks; 0: idle rows stay */
 	size_t rows;
 };
@@ -48,12 +54,15 @@ static int find_alive(struct prune *p)
 
 	map_clear(p->alive);
 	map_clear(p->tids);
+	map_clear(p->tgids);
 	for (slot = 1; slot <= used; slot++) {
 		uint32_t tid = l->seen[slot].tid, space = l->seen[slot].space;
+		uint32_t tgid = l->seen[slot].tgid;
 
 		if (!tid)
 			continue;
-		if (!map_put(p->tids, &tid) || (space != last && !map_put(p->alive, &space)))
+		if (!map_put(p->tids, &tid) || (space != last && !map_put(p->alive, &space)) ||
+		    (p->unread && !map_put(p->tgids, &tgid)))
 			return -ENOMEM;
 		last = space;
 	}
@@ -89,10 +98,17 @@ static bool end_goes(const struct prune *p, const void *key)
 	return !is_alive(p, k->tid) || (p->idle && watch_pipe_idle(p->w, k, p->idle));
 }
 
+/* Those that the last refresh has read go when one has shown their end: watch_procs.c. */
+static bool ended_goes(const struct prune *p, const void *key)
+{
+	return p->unread && !map_get(p->tgids, key) && !map_get(p->w->by_tgid, key);
+}
+
 static const struct kind kinds[WATCH_DOOMED] = {
 	{ "futexes", sizeof(struct live_futex_key), sizeof(struct live_futex), futex_goes },
 	{ "edges", sizeof(struct live_edge_key), sizeof(uint64_t), edge_goes },
 	{ "ends", sizeof(struct live_end_key), sizeof(struct live_end), end_goes },
+	{ "ended", sizeof(uint32_t), sizeof(struct live_ended), ended_goes },
 };
 
 /* How long a row must have been idle to go; 0: there is room. */
@@ -155,7 +171,7 @@ static void take_out(struct prune *p)
 		const char *key = p->to->keys + i * p->kind->key_bytes;
 
 		if (p->kind->goes(p, key) && !bpf_map_delete_elem(fd, key))
-			p->w->now.forgotten += p->idle > 0;
+			p->w->now.forgotten += p->idle > 0 || p->unread;
 	}
 	free(p->to->keys);
 	memset(p->to, 0, sizeof(*p->to));
@@ -237,24 +253,16 @@ static int prune_kinds(struct prune *p, bool next)
 	return r || !next ? r : keep_begun(p);
 }
 
-int watch_prune(struct watch *w)
+/* Takes out what was noted; @next: notes what goes then. */
+static int prune(struct watch *w, bool next, bool unread)
 {
-	struct prune p = { .w = w };
-	bool next = w->now.tick % PRUNE_TICKS == PRUNE_TICKS - 1 ||
-		    w->now.ended.total - w->pruned > PRUNE_ENDED ||
-		    (w->now.tick >= w->crowded &&
-		     (w->now.nlock >= WATCH_LOCKS || w->now.npipe >= WATCH_PIPES));
+	struct prune p = { .w = w, .unread = unread };
 	int r;
 
-	if (!next && !w->doomed[0].n && !w->doomed[1].n && !w->doomed[2].n)
-		return 0;
-	if (next) {
-		w->pruned = w->now.ended.total;
-		w->crowded = w->now.tick + CROWDED_TICKS;
-	}
 	p.alive = map_new(sizeof(uint32_t), sizeof(uint8_t));
 	p.tids = map_new(sizeof(uint32_t), sizeof(uint8_t));
-	r = p.alive && p.tids ? find_alive(&p) : -ENOMEM;
+	p.tgids = map_new(sizeof(uint32_t), sizeof(uint8_t));
+	r = p.alive && p.tids && p.tgids ? find_alive(&p) : -ENOMEM;
 	if (!r)
 		r = prune_kinds(&p, next);
 	if (!r && next) {
@@ -263,7 +271,38 @@ int watch_prune(struct watch *w)
 	}
 	map_free(p.alive);
 	map_free(p.tids);
+	map_free(p.tgids);
 	return r;
+}
+
+int watch_prune(struct watch *w)
+{
+	bool next = w->now.tick % PRUNE_TICKS == PRUNE_TICKS - 1 ||
+		    w->now.ended.total - w->pruned > PRUNE_ENDED ||
+		    (w->now.tick >= w->crowded &&
+		     (w->now.nlock >= WATCH_LOCKS || w->now.npipe >= WATCH_PIPES));
+	size_t i, noted = 0;
+
+	w->tidied = live_counts(w->l)->procs_exited;
+	for (i = 0; i < WATCH_DOOMED; i++)
+		noted += w->doomed[i].n;
+	if (!next && !noted)
+		return 0;
+	if (next) {
+		w->pruned = w->now.ended.total;
+		w->crowded = w->now.tick + CROWDED_TICKS;
+	}
+	return prune(w, next, false);
+}
+
+int watch_tidy(struct watch *w)
+{
+	uint64_t ended = live_counts(w->l)->procs_exited;
+
+	if (ended - w->tidied < TIDY_ENDED)
+		return 0;
+	w->tidied = ended;
+	return prune(w, true, true);
 }
 
 void watch_prune_free(struct watch *w)

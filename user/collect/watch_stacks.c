@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Stacks of waits, some of each lock: a newer one takes the place of one of the same
- * lock, or where all places are taken of the oldest.
+ * lock, or where all places are taken of the oldest. They come with the waits that begin;
+ * those of waits from before are read when somebody looks at their lock.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/privilege.h"
 #include "collect/watch_state.h"
 
+#define PEEK_TICKS 10	/* refreshes until waiters are looked for again: it looks at all threads */
 #define LEARN_TICKS 10	/* refreshes until mappings are read again: they may be many */
 
 static struct watch_stack *place_for(struct watch *w, const struct live_futex_key *key)
@@ -62,11 +65,57 @@ void watch_stack_came(struct watch *w, const struct live_stack *e)
 	memcpy(to->sample.stack, e->stack, to->sample.bytes);
 }
 
+/* A wait that was on before tracing began: no stack of it came. */
+void watch_still(struct watch *w, const struct live_still *row)
+{
+	const struct live_thread *t = &row->alive.thread;
+	struct live_futex_key key = { .addr = t->call_addr, .space = t->space };
+	struct live_sample sample;
+	struct watch_stack *to;
+
+	if (!w->l->sym || w->peeking >= WATCH_STACKS_LOCK)
+		return;
+	privilege_lower();
+	if (live_still_sample(w->l, row, &sample)) {
+		to = place_for(w, &key);
+		*to = (struct watch_stack){ key, (pid_t)t->tgid, t->head.ts, sample };
+		w->peeking++;
+	}
+	privilege_raise();
+}
+
+static bool has_stack(const struct watch *w, size_t index)
+{
+	const size_t *at;
+	size_t i;
+
+	for (i = 0; i < w->nstack; i++) {
+		at = map_get(w->lock_by_key, &w->stack[i].key);
+		if (at && *at == index)
+			return true;
+	}
+	return false;
+}
+
+/* Who has slept there since before we looked is not told of by any event. */
+static void peek(struct watch *w, size_t index)
+{
+	struct watch_lock_row *row = &w->lock_row[index];
+
+	if (!w->now.lock[index].waiting || has_stack(w, index) ||
+	    (row->peeked && w->now.tick + 1 - row->peeked < PEEK_TICKS))
+		return;
+	row->peeked = w->now.tick + 1;
+	w->peeking = 0;
+	(void)live_peek(w->l, &row->key);
+}
+
 void watch_sites(struct watch *w, size_t index, struct sum_lock *out)
 {
 	const size_t *at;
 	size_t i;
 
+	peek(w, index);
 	for (i = 0; i < w->nstack; i++) {
 		at = map_get(w->lock_by_key, &w->stack[i].key);
 		if (!at || *at != index)

@@ -7,7 +7,7 @@
 #include "collect/watch.h"
 
 #define WATCH_NAMES 4096	/* names kept of threads that have ended; a power of two */
-#define WATCH_DOOMED 3
+#define WATCH_DOOMED 4
 #define WATCH_STACKS 256	/* stacks kept, over all locks */
 #define WATCH_STACKS_LOCK 16	/* of one lock */
 
@@ -34,10 +34,13 @@ struct watch_lock_row {
 	uint64_t back_ns, inside_ns;	/* in waits that came back, and those still on */
 	uint64_t active;	/* tick of its last change */
 	uint64_t asked;		/* tick of the last asking for its name, + 1 */
+	uint64_t peeked;	/* and for its waiters' stacks */
 	bool seen, changed, longest;	/* in this refresh; longest: its max_ns rose */
 	char *symbol, *module;
 	uint64_t module_offset;
-	struct watch_hist { uint32_t now[HIST_BUCKETS], before[HIST_BUCKETS]; } *hist;
+	/* Waits by length: those of refreshes before; and of a shared one, whose parts
+	 * are summed, in this. NULL: none yet. */
+	uint32_t *before, *parts;
 };
 
 struct watch_pipe_key { uint64_t id; uint32_t sb; uint16_t kind, pad; };
@@ -74,11 +77,13 @@ struct watch {
 
 	struct watch_stack *stack;	/* WATCH_STACKS */
 	size_t nstack;
+	size_t peeking;			/* stacks that the look at a lock's waiters has given */
 	struct map *spaces;		/* uint32_t → uint64_t: tick of its snapshot */
 	bool many_edges;
 	uint64_t crowded;		/* tick at which rows are counted again */
 	uint64_t pruned;	/* threads that had ended at the last pruning */
-	/* Keys of rows that go at the next refresh: futexes, edges, ends. */
+	uint64_t tidied;	/* the same of processes, at the last refresh or tidying */
+	/* Keys of rows that go the next time: futexes, edges, ends, ended. */
 	struct watch_doomed { char *keys; size_t n, cap; } doomed[WATCH_DOOMED];
 };
 
@@ -124,6 +129,8 @@ int watch_calls(struct watch *w);
 int watch_take_calls(struct watch *w, const struct summary *s);
 /* watch_stacks.c */
 void watch_stack_came(struct watch *w, const struct live_stack *e);
+struct live_still;
+void watch_still(struct watch *w, const struct live_still *row);
 /* Learns the mappings of process @tgid, while it is there. */
 void watch_space(struct watch *w, uint32_t space, pid_t tgid);
 /* The stacks kept of lock @index as .site, .nsite and .samples of @out. */

@@ -68,11 +68,6 @@ uint64_t watch_still_ns(const struct watch *w, pid_t tid, uint64_t since_ns, uin
 	return now_ns > since_ns ? now_ns - since_ns : 0;
 }
 
-static const char *wait_name(uint32_t nr)
-{
-	return nr == LIVE_NR_OTHER ? "page fault/other" : sysname(nr);
-}
-
 /* The row leaves the table: the last one takes its place. */
 static void leaves(struct watch *w, size_t i)
 {
@@ -140,7 +135,7 @@ static void read_slot(struct live_seen *e, const volatile struct live_seen *seen
 /* It sleeps as it did at the last look, under the same name. */
 static bool sleeps_on(const struct now_thread *t, const volatile struct live_seen *seen)
 {
-	return !t->new_row && t->state == NOW_BLOCKED && seen->state == SEEN_BLOCKED &&
+	return !t->new_row && !t->ahead && t->state == NOW_BLOCKED && seen->state == SEEN_BLOCKED &&
 	       seen->since_ns == t->since_ns && !seen->woken_ns &&
 	       !memcmp((const void *)seen->comm, t->comm, LIVE_COMM - 1);
 }
@@ -208,23 +203,42 @@ static void begin_figures(struct now_thread *t, const struct live_seen *e, uint6
 	t->calls.total = e->calls;
 }
 
+/*
+ * A switch after the clock was read, while the slots were gone through, has added what is
+ * later than @now_ns: that is the next look's.
+ */
+static void count_time(struct now_thread *t, struct now_count *c, uint64_t total, uint64_t now_ns)
+{
+	/* An exec may have begun it anew since its last switch. */
+	uint64_t began = t->since_ns < t->began_ns ? t->since_ns : t->began_ns;
+	uint64_t from = t->new_row ? began : t->looked_ns;
+	uint64_t most = now_ns > from ? now_ns - from : 0;
+
+	if (total > c->total && total - c->total > most) {
+		total = c->total + most;
+		t->ahead = true;
+	}
+	watch_count(c, total);
+}
+
 static void take_row(struct now_thread *t, struct live_seen *e, uint64_t now_ns)
 {
 	add_since(e, now_ns);
+	t->ahead = false;
 	t->tgid = (pid_t)e->tgid;
 	memcpy(t->comm, e->comm, LIVE_COMM);
 	t->comm[LIVE_COMM - 1] = '\0';
 	t->state = (enum now_state)e->state;
-	t->wait = t->state == NOW_BLOCKED ? wait_name(e->block_nr) : NULL;
+	t->wait = t->state == NOW_BLOCKED ? live_block_name(e->block_nr) : NULL;
 	t->lock_addr = t->state == NOW_BLOCKED ? e->lock_addr : 0;
 	t->lock_val = t->lock_addr ? e->lock_val : 0;
 	t->space = e->space;
 	t->since_ns = e->since_ns;
 	t->created = (e->flags & SEEN_CREATED) != 0;
-	watch_count(&t->cpu_ns, e->oncpu_ns);
-	watch_count(&t->runnable_ns, e->runnable_ns);
-	watch_count(&t->blocked_ns, e->blocked_ns);
-	watch_count(&t->lock_ns, e->lock_ns);
+	count_time(t, &t->cpu_ns, e->oncpu_ns, now_ns);
+	count_time(t, &t->runnable_ns, e->runnable_ns, now_ns);
+	count_time(t, &t->blocked_ns, e->blocked_ns, now_ns);
+	count_time(t, &t->lock_ns, e->lock_ns, now_ns);
 	watch_count(&t->switches, e->switches);
 }
 

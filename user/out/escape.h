@@ -37,4 +37,20 @@ void escape_json(struct buf *b, const char *s, size_t n);
  */
 void escape_csv(struct buf *b, const char *s, size_t n);
 
+/*
+ * Text, or the inside of a quoted attribute, in HTML and in XML 1.0: printable as
+ * escape_term makes it, so that no character is left that XML forbids, and & < > " '
+ * as references.
+ */
+void escape_xml(struct buf *b, const char *s, size_t n);
+
+/*
+ * A run of text in GitHub's Markdown, also in a cell of a table: printable as
+ * escape_term makes it, one line, and nothing in it is markup, HTML, a link or a mention. It
+ * must not be the first on its line.
+ */
+void escape_markdown(struct buf *b, const char *s, size_t n);
+/* The same as code: in backticks, or in <code> where it has some or a |; "" is nothing. */
+void escape_markdown_code(struct buf *b, const char *s, size_t n);
+
 #endif

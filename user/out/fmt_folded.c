@@ -56,8 +56,7 @@ static void add_lock_name(struct buf *b, const struct sum_lock *l)
 	buf_release(&name);
 }
 
-static void add_line(struct buf *b, const struct sum_lock *l, const struct sum_site *site,
-		     uint64_t figure)
+void out_folded_stack(struct buf *b, const struct sum_lock *l, const struct sum_site *site)
 {
 	size_t i;
 
@@ -70,7 +69,6 @@ static void add_line(struct buf *b, const struct sum_lock *l, const struct sum_s
 		buf_adds(b, ";[no stack]");
 	buf_adds(b, ";lock ");
 	add_lock_name(b, l);
-	buf_addf(b, " %" PRIu64 "\n", figure);
 }
 
 static uint64_t figure_of(enum out_weight weight, const struct sum_site *site, uint64_t waits,
@@ -91,7 +89,8 @@ static void add_site(struct out_stream *o, const struct sum_lock *l, const struc
 {
 	if (!figure)
 		return;
-	add_line(b, l, site, figure);
+	out_folded_stack(b, l, site);
+	buf_addf(b, " %" PRIu64 "\n", figure);
 	out_buf(o, b);
 }
 

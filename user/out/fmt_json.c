@@ -67,6 +67,7 @@ static void put_head(struct json *j, const struct summary *s)
 	json_u64(j, "still_running", s->still_running);
 	json_u64(j, "compat_calls", s->compat_calls);
 	json_u64(j, "hidden_programs", s->hidden);
+	json_u64(j, "mmap_bytes", s->mmap_bytes);
 	json_bool(j, "empty", summary_is_empty(s));
 }
 

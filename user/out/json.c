@@ -21,6 +21,12 @@ void json_init_line(struct json *j, struct out_stream *o)
 	j->one_line = true;
 }
 
+void json_init_html(struct json *j, struct out_stream *o)
+{
+	json_init(j, o);
+	j->in_html = true;
+}
+
 static void newline(struct json *j, unsigned int depth)
 {
 	unsigned int i;
@@ -152,15 +158,40 @@ void json_null(struct json *j, const char *key)
 	buf_adds(&j->buf, "null");
 }
 
+/* Neither "</script>" nor "<!--" is left: what HTML looks for in a script. */
+static void hide_tags(struct buf *b, size_t start)
+{
+	struct buf text = BUF_INIT;
+	size_t i;
+
+	if (b->len == start || !memchr(b->data + start, '<', b->len - start))
+		return;
+	buf_add(&text, b->data + start, b->len - start);
+	b->len = start;
+	for (i = 0; i < text.len; i++) {
+		if (text.data[i] == '<')
+			buf_adds(b, "\\u003c");
+		else
+			buf_addc(b, text.data[i]);
+	}
+	b->failed |= text.failed;
+	buf_release(&text);
+}
+
 void json_str(struct json *j, const char *key, const char *s)
 {
+	size_t start;
+
 	if (!s) {
 		json_null(j, key);
 		return;
 	}
 	begin(j, key);
 	buf_addc(&j->buf, '"');
+	start = j->buf.len;
 	escape_json(&j->buf, s, strlen(s));
+	if (j->in_html)
+		hide_tags(&j->buf, start);
 	buf_addc(&j->buf, '"');
 }
 

@@ -22,7 +22,7 @@
 struct json {
 	struct out_stream *out;
 	struct buf buf;
-	bool one_line;
+	bool one_line, in_html;
 	unsigned int depth;
 	struct { char close; bool any; } level[JSON_DEPTH];
 };
@@ -31,6 +31,8 @@ struct json {
 void json_init(struct json *j, struct out_stream *o);
 /* The same, and the document is one line: for several of them in a stream. */
 void json_init_line(struct json *j, struct out_stream *o);
+/* The same as json_init for the inside of a script element: no string has a "<". */
+void json_init_html(struct json *j, struct out_stream *o);
 /* Ends the document with a newline and frees; -ENOMEM when memory ran out on the way. */
 int json_finish(struct json *j);
 

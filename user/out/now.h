@@ -42,7 +42,7 @@ struct now_thread {
 	pid_t tid, tgid;		/* key: tid */
 	char comm[SUM_COMM + 1];
 	enum now_state state;
-	const char *wait;		/* BLOCKED: system call, or "page fault/other" */
+	const char *wait;		/* BLOCKED: system call, or SUM_BLOCK_* */
 	uint64_t lock_addr;		/* BLOCKED in a futex: its address; 0 */
 	uint32_t space;			/* address space, with .lock_addr a lock's key */
 	uint64_t since_ns, began_ns;	/* CLOCK_MONOTONIC: in .state; its birth, or when found */
@@ -57,6 +57,7 @@ struct now_thread {
 	uint64_t looked_ns;
 	uint32_t slot, lock_at, lock_val;
 	bool created, new_row;		/* began while traced; was not there the last time */
+	bool ahead;			/* some of its time is the next interval's */
 };
 
 struct now_process {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The system calls of a live view: how often, how long, and how much of it asleep. */
-#include "out/nowcol.h"
+#include "out/now_cell.h"
 
 NOW_NAME(call, name, r->name)
 NOW_COUNT(call, calls, r->calls, now_put_rate)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "out/nowcol.h"
+#include "out/now_cell.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * another figure. Loss and own cost have rank 0; only where even these do not
  * fit is the line cut.
  */
-#include "out/nowcol.h"
+#include "out/now_cell.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The locks of a live view: who waits for which, and how long. */
-#include "out/nowcol.h"
+#include "out/now_cell.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The pipes of a live view, edge by edge: what flows, and which end waits. */
-#include "out/nowcol.h"
+#include "out/now_cell.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The processes of a live view: their threads, added up. */
-#include "out/nowcol.h"
+#include "out/now_cell.h"
 
 NOW_FIGURE(process, tgid, r->tgid, now_put_id, now_rising)
 NOW_NAME(process, comm, r->comm)

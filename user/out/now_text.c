@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "out/nowcol.h"
+#include "out/now_cell.h"
 #include "out/table.h"
 #include "out/utf8.h"
 

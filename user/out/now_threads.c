@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The threads of a live view: where each is, and where its time goes. */
-#include "out/nowcol.h"
+#include "out/now_cell.h"
 
 #include <inttypes.h>
 

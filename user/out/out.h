@@ -70,6 +70,12 @@ const struct out_format *out_format_find(const char *name);
 /* What to call a lock: its symbol, else FILE+0xOFF, else its address. As it is: not escaped. */
 void out_lock_name(struct buf *b, const struct sum_lock *l);
 
+/*
+ * A site's stack as a line of the folded format has it, without the figure: printable,
+ * outermost first, frames parted by ';', the lock last. @site NULL: it is not known.
+ */
+void out_folded_stack(struct buf *b, const struct sum_lock *l, const struct sum_site *site);
+
 /* Comparison of two system calls for qsort over pointers to them. */
 typedef int (*out_sort_fn)(const void *a, const void *b);
 /* For @sort; ties are by name. NULL when @sort is out of range. */

@@ -241,12 +241,16 @@ struct sum_syscall {
 	uint64_t cpu_ns;	/* wall less the time off the CPU */
 };
 
+/* What a thread is blocked in outside of system calls. */
+#define SUM_BLOCK_OTHER		"page fault/other"
+#define SUM_BLOCK_STOPPED	"stopped"	/* by a signal or a debugger */
+
 struct sum_sched {
 	uint32_t cpus;		/* of the machine, online; 0: not known */
 	uint64_t oncpu_ns, runnable_ns, blocked_ns;	/* over all traced threads */
 	uint64_t switches, voluntary, involuntary, migrations;
 	struct hist runq;	/* runnable to on a CPU */
-	/* Blocked time by what it waited in: system call name, or "page fault/other". */
+	/* Blocked time by what it waited in: system call name, or one of SUM_BLOCK_*. */
 	struct sum_block { const char *name; uint64_t count, total_ns; } *block;
 	size_t nblock;
 };
@@ -309,6 +313,7 @@ struct summary {
 	uint64_t started_realtime_ns;	/* wall clock at the start, since 1970 */
 	uint64_t still_running;	/* traced threads alive when the trace ended */
 	uint64_t hidden;	/* programs left out for having rights that the user has not */
+	uint64_t mmap_bytes;	/* anonymous memory that was mapped; exact mode, else 0 */
 	uint64_t compat_calls;	/* 32-bit system calls, counted but not named */
 	struct sum_finding *finding;	/* most severe first */
 	size_t nfinding;

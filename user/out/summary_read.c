@@ -353,6 +353,7 @@ static const struct sumread_member summary_members[] = {
 	{ "still_running", M_U64, AT(summary, still_running) },
 	{ "compat_calls", M_U64, AT(summary, compat_calls) },
 	{ "hidden_programs", M_U64, AT(summary, hidden) },
+	{ "mmap_bytes", M_U64, AT(summary, mmap_bytes) },
 	{ "judged", M_OBJECT, .of = judged_members },
 	{ "findings", ROWS(summary, finding, nfinding, sum_finding, finding_members) },
 	{ "threads", M_OBJECT, .of = threads_members },

@@ -198,9 +198,16 @@ static unsigned int last_shown(const struct table *t, const struct layout *l,
 	return last;
 }
 
-/* @cells NULL: the header. @first is the row's first cell. */
+static enum view_style cell_style(const struct table_col *c, const void *row)
+{
+	if (!row)
+		return VIEW_DIM;
+	return c->style_of ? c->style_of(row) : c->style;
+}
+
+/* @row NULL: the header. @first is the row's first cell. */
 static void print_row(struct view *v, const struct table *t, const struct layout *l,
-		      const struct cells *cells, size_t first)
+		      const void *row, const struct cells *cells, size_t first)
 {
 	unsigned int c, last = last_shown(t, l, cells, first), n = 0;
 
@@ -216,8 +223,7 @@ static void print_row(struct view *v, const struct table *t, const struct layout
 			out_pad(v->out, ' ', TABLE_GAP);
 		if (cells)
 			text = cell_at(cells, first + c, &len);
-		print_cell(v, col, text, len, l->width[c], cells ? col->style : VIEW_DIM,
-			   c == last);
+		print_cell(v, col, text, len, l->width[c], cell_style(col, row), c == last);
 	}
 	out_putc(v->out, '\n');
 }
@@ -293,17 +299,17 @@ unsigned int table_print(struct view *v, const struct table *t)
 		goto out;
 	}
 	lay_out(v, t, &cells, &l);
-	print_row(v, t, &l, NULL, 0);
+	print_row(v, t, &l, NULL, NULL, 0);
 	for (i = 0; i < rows; i++) {
 		group = print_group(v, t, i, group);
-		print_row(v, t, &l, &cells, i * t->ncol);
+		print_row(v, t, &l, t->row[i], &cells, i * t->ncol);
 		print_below(v, t, i, l.shown);
 	}
 	if (rows < t->nrow || t->nmore)
 		print_more(v, t, t->nrow - rows + t->nmore);
 	if (t->total) {
 		print_rule(v, t, &l);
-		print_row(v, t, &l, &cells, rows * t->ncol);
+		print_row(v, t, &l, t->total, &cells, rows * t->ncol);
 	}
 out:
 	buf_release(&cells.text);

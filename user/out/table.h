@@ -27,6 +27,7 @@ struct table_col {
 	enum table_align align;
 	enum table_unit unit;
 	enum view_style style;
+	enum view_style (*style_of)(const void *row);	/* in place of .style; NULL: that */
 	unsigned char min;	/* columns it may be shrunk to; 0: never shrunk */
 	unsigned char max;	/* most columns; 0: no limit */
 	unsigned char wide;	/* least columns, and an empty one stays: tables that come again */

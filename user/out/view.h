@@ -5,7 +5,7 @@
 /*
  * What the sections of the table format share: where they write, how wide, in
  * which characters, and the few ways in which a line of text is laid out.
- * Inside user/out only.
+ * Inside user/out, and for the text format of user/report.
  */
 #include "out/human.h"
 #include "out/out.h"

@@ -147,7 +147,7 @@ static double holder_asleep(struct verdict *v, const struct summary *s, const st
 	return (1 - u.running / waited) * rule_part(u.asleep, u.asleep + u.ready);
 }
 
-/* What threads sleep in most, futex waits and faults aside, if it explains @asleep_ns. */
+/* The call that threads sleep in most, futex waits aside, if it explains @asleep_ns. */
 static const char *sleeps_in(const struct summary *s, double asleep_ns)
 {
 	const struct sum_block *most = NULL;
@@ -157,7 +157,8 @@ static const char *sleeps_in(const struct summary *s, double asleep_ns)
 	for (i = 0; i < s->sched.nblock; i++) {
 		const struct sum_block *b = &s->sched.block[i];
 
-		if (!strncmp(b->name, "futex", 5) || strchr(b->name, '/'))
+		if (!strncmp(b->name, "futex", 5) || !strcmp(b->name, SUM_BLOCK_OTHER) ||
+		    !strcmp(b->name, SUM_BLOCK_STOPPED))
 			continue;
 		all += b->total_ns;
 		if (!most || b->total_ns > most->total_ns)

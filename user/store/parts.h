@@ -5,7 +5,7 @@
 /* What the files of the store share. */
 #include "store/db.h"
 #include "store/fields.h"
-#include "store/metrics.h"
+#include "store/metricids.h"
 
 struct store {
 	struct db *db;

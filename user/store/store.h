@@ -81,7 +81,7 @@ struct store_bench {
 
 struct store_value {
 	const char *metric;	/* "futex.wait", "time.wall"; not "" */
-	const char *unit;	/* "ns", "bytes", "" for a number */
+	const char *unit;	/* "ns", "B" for bytes, "" for a number */
 	enum store_kind kind;
 	double value;		/* finite */
 };

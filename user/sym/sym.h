@@ -29,7 +29,11 @@ struct sym_opts {
 	/* No .file, .line and inlined frames: saves some 0.1 s for each large debug file. */
 	bool no_lines;
 	bool debuginfod;		/* ask its servers, too: symfetch.h */
-	uint32_t answer_ms;		/* for one answer; 0: SYM_TIMEOUT_MS */
+	/*
+	 * For one answer; of CPU time where the child has to wait for a CPU, within
+	 * SYM_TIMEOUT_MS. 0: SYM_TIMEOUT_MS.
+	 */
+	uint32_t answer_ms;
 	uint32_t patience_ms;		/* for all answers together; 0: SYM_PATIENCE_MS */
 	uint64_t snapshot_ns;		/* CPU time at once for new snapshots; 0: SYM_SNAPSHOT_NS */
 };

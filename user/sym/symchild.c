@@ -16,8 +16,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/io.h"
 
 #define CHILD_FD 3	/* where the child finds its socket */
+#define LOOK_AGAIN_NS 10000000
 
 void symchild_init(struct symchild *c)
 {
@@ -142,21 +144,65 @@ void symchild_stop(struct symchild *c)
 	c->cpu_ns = cpu_ns;
 }
 
-/* Waits for @events: 0, -ETIMEDOUT. Errors show at the next send or receive. */
-static int wait_for(int sock, short events, uint64_t deadline_ns)
+struct deadline {
+	uint64_t at_ns;
+	uint64_t last_ns;	/* not put off beyond */
+	uint64_t cpu_ns;	/* nor when the child has had so much */
+};
+
+static struct deadline deadline_in(const struct symchild *c, int timeout_ms)
 {
-	struct pollfd p = { .fd = sock, .events = events };
+	uint64_t now_ns = clock_mono_ns(), ns = (uint64_t)timeout_ms * 1000000;
+	uint64_t most_ns = (uint64_t)SYM_TIMEOUT_MS * 1000000;
+
+	return (struct deadline){ .at_ns = now_ns + ns,
+				  .last_ns = now_ns + (ns < most_ns ? most_ns : ns),
+				  .cpu_ns = symchild_cpu_ns(c) + ns };
+}
+
+/* Whether the child runs or would if it had a CPU; false where that cannot be read. */
+static bool is_ready(const struct symchild *c)
+{
+	struct buf text = BUF_INIT;
+	const char *state = NULL;
+	char path[32];
+	bool ready;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", c->pid);
+	if (!io_read_file(path, &text, 4096) && text.data)
+		state = strrchr(text.data, ')');
+	ready = state && !strncmp(state, ") R", 3);
+	buf_release(&text);
+	return ready;
+}
+
+static bool put_off(const struct symchild *c, struct deadline *d)
+{
+	if (d->at_ns >= d->last_ns || symchild_cpu_ns(c) >= d->cpu_ns || !is_ready(c))
+		return false;
+	d->at_ns += LOOK_AGAIN_NS;
+	return true;
+}
+
+/*
+ * Waits for @events: 0, -ETIMEDOUT. Errors show at the next send or receive. Where
+ * others keep the CPUs busy the child is not at fault: while it is ready to run, only
+ * its own CPU time counts.
+ */
+static int wait_for(const struct symchild *c, short events, struct deadline *d)
+{
+	struct pollfd p = { .fd = c->sock, .events = events };
 
 	for (;;) {
 		uint64_t now = clock_mono_ns();
-		int ms = now >= deadline_ns ? 0 : (int)((deadline_ns - now) / 1000000) + 1;
+		int ms = now >= d->at_ns ? 0 : (int)((d->at_ns - now) / 1000000) + 1;
 		int n = poll(&p, 1, ms);
 
 		if (n > 0)
 			return 0;
-		if (n == 0)
+		if (n == 0 && !put_off(c, d))
 			return -ETIMEDOUT;
-		if (errno != EINTR)
+		if (n < 0 && errno != EINTR)
 			return -errno;
 	}
 }
@@ -186,7 +232,7 @@ static ssize_t send_part(int sock, const char *data, size_t bytes, int fd)
 
 int symchild_send(struct symchild *c, const struct buf *b, int fd, int timeout_ms)
 {
-	uint64_t deadline = clock_mono_ns() + (uint64_t)timeout_ms * 1000000;
+	struct deadline deadline = deadline_in(c, timeout_ms);
 	size_t done = 0;
 
 	while (done < b->len) {
@@ -195,7 +241,7 @@ int symchild_send(struct symchild *c, const struct buf *b, int fd, int timeout_m
 		if (n > 0) {
 			done += (size_t)n;
 		} else if (n < 0 && errno == EAGAIN) {
-			int rc = wait_for(c->sock, POLLOUT, deadline);
+			int rc = wait_for(c, POLLOUT, &deadline);
 
 			if (rc)
 				return rc;
@@ -206,7 +252,7 @@ int symchild_send(struct symchild *c, const struct buf *b, int fd, int timeout_m
 	return 0;
 }
 
-static int receive_more(struct symchild *c, uint64_t deadline)
+static int receive_more(struct symchild *c, struct deadline *deadline)
 {
 	ssize_t n;
 	int rc;
@@ -216,7 +262,7 @@ static int receive_more(struct symchild *c, uint64_t deadline)
 		c->in.len -= c->taken;
 		c->taken = 0;
 	}
-	rc = wait_for(c->sock, POLLIN, deadline);
+	rc = wait_for(c, POLLIN, deadline);
 	if (rc)
 		return rc;
 	if (buf_grow(&c->in, 65536))
@@ -234,7 +280,7 @@ static int receive_more(struct symchild *c, uint64_t deadline)
 int symchild_recv(struct symchild *c, enum symp_type type, uint32_t seq, int timeout_ms,
 		  struct symp_msg *out)
 {
-	uint64_t deadline = clock_mono_ns() + (uint64_t)timeout_ms * 1000000;
+	struct deadline deadline = deadline_in(c, timeout_ms);
 
 	for (;;) {
 		long used = c->in.len == c->taken ? 0 :
@@ -247,7 +293,7 @@ int symchild_recv(struct symchild *c, enum symp_type type, uint32_t seq, int tim
 			c->taken += (size_t)used;
 			return out->head.type == type && out->head.seq == seq ? 0 : -EBADMSG;
 		}
-		rc = receive_more(c, deadline);
+		rc = receive_more(c, &deadline);
 		if (rc)
 			return rc;
 	}

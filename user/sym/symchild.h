@@ -33,7 +33,9 @@ void symchild_stop(struct symchild *c);
 /*
  * Sends the message in @b, with descriptor @fd unless that is -1. 0;
  * -ETIMEDOUT when the child did not take it within @timeout_ms; -EPIPE and
- * other errors of the socket.
+ * other errors of the socket. A child that is ready to run when @timeout_ms are
+ * over may have had no CPU: it has so much CPU time, within SYM_TIMEOUT_MS; here
+ * and below.
  */
 int symchild_send(struct symchild *c, const struct buf *b, int fd, int timeout_ms);
 /*

@@ -3,12 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <limits.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,51 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/caller.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "sym/symproto.h"
 
 #define CLIENT "debuginfod-find"
-
-/* Whom the client runs as. */
-struct caller {
-	uid_t uid;
-	gid_t gid;
-	bool change;		/* we are root, and go back to who called sudo */
-	char home[PATH_MAX];	/* with .change */
-};
-
-static bool number_of(const char *name, unsigned int *out)
-{
-	const char *s = getenv(name);
-	char *end;
-	unsigned long v;
-
-	if (!s || *s < '0' || *s > '9')
-		return false;
-	v = strtoul(s, &end, 10);
-	*out = (unsigned int)v;
-	return !*end && v && v < UINT_MAX;
-}
-
-/* -EPERM: root itself, whom nobody called. */
-static int find_caller(struct caller *c)
-{
-	const struct passwd *pw;
-	unsigned int uid, gid;
-
-	*c = (struct caller){ .uid = getuid(), .gid = getgid() };
-	if (geteuid() && c->uid)
-		return 0;
-	if (!number_of("SUDO_UID", &uid) || !number_of("SUDO_GID", &gid))
-		return -EPERM;
-	c->uid = uid;
-	c->gid = gid;
-	c->change = true;
-	pw = getpwuid(uid);
-	snprintf(c->home, sizeof(c->home), "%s", pw ? pw->pw_dir : "/nonexistent");
-	return 0;
-}
 
 /* Of the system's directories alone: root does not run what PATH leads to. */
 static const char *find_client(void)
@@ -85,7 +42,7 @@ int symfetch_ready(struct err *err)
 		rc = err_set(err, EINVAL, "cannot ask debuginfod: DEBUGINFOD_URLS is not set");
 		err_hint(err, "it names the servers; sudo hides it, unless told "
 			 "'sudo --preserve-env=DEBUGINFOD_URLS'");
-	} else if (find_caller(&c)) {
+	} else if (caller_find(&c)) {
 		rc = err_set(err, EPERM, "cannot ask debuginfod: root is nobody to ask as");
 		err_hint(err, "started by sudo, tracer asks as the user who called it");
 	} else if (!find_client()) {
@@ -133,8 +90,7 @@ static void run_client(const struct caller *c, char *const argv[], char *const e
 	sigset_t none;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (c->change && (setgroups(1, &c->gid) || setresgid(c->gid, c->gid, c->gid) ||
-			  setresuid(c->uid, c->uid, c->uid) || !getuid() || !geteuid()))
+	if (caller_become(c))
 		_exit(127);
 	sigemptyset(&none);
 	for (int s = 1; s < NSIG; s++)
@@ -236,7 +192,7 @@ int symfetch_debug(const unsigned char *id, unsigned int bytes, int timeout_ms)
 	snprintf(path, sizeof(path), "%s", client);
 	for (unsigned int i = 0; i < bytes; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-	rc = find_caller(&c);
+	rc = caller_find(&c);
 	if (!rc && c.change)
 		rc = environment(&c, env);
 	if (!rc)

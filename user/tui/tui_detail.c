@@ -160,7 +160,9 @@ static void thread_page(struct tui *t, const void *row)
 	}
 	tui_page_add(&t->page, &t->text, TUI_PLAIN, &process);
 	if (n->state == NOW_BLOCKED) {
-		buf_adds(&t->text, "  waits in ");
+		bool stopped = n->wait && !strcmp(n->wait, SUM_BLOCK_STOPPED);
+
+		buf_adds(&t->text, stopped ? "  " : "  waits in ");
 		tui_esc(t, &t->text, n->wait ? n->wait : "?");
 		buf_addf(&t->text, " for %s", human_ns(text, n->state_ns, t->ascii));
 		if (n->lock_addr) {
@@ -274,10 +276,13 @@ static void lock_stacks(struct tui *t)
 	for (i = 0; i < d->nsite && i < MOST; i++) {
 		const struct sum_site *s = &d->site[i];
 
-		buf_addf(&t->text, "    %s of %llu samples",
+		buf_addf(&t->text, "    %s of %llu sample%s",
 			 human_percent(text, s->samples, d->samples),
-			 (unsigned long long)d->samples);
-		buf_addf(&t->text, ", about %s waits", human_count(text, s->waits));
+			 (unsigned long long)d->samples, d->samples == 1 ? "" : "s");
+		/* None: those waits are still on, and not counted yet. */
+		if (s->waits)
+			buf_addf(&t->text, ", about %s wait%s", human_count(text, s->waits),
+				 s->waits == 1 ? "" : "s");
 		if (s->wait_ns)
 			buf_addf(&t->text, ", %s in those sampled",
 				 human_ns(text, s->wait_ns, t->ascii));

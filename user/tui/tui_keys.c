@@ -114,7 +114,7 @@ static const uint64_t delays[] = {
 static void step_delay(struct tui *t, bool up)
 {
 	size_t n = sizeof(delays) / sizeof(delays[0]), i;
-	uint64_t to = delays[up ? n - 1 : 0];
+	uint64_t to = t->delay_ns;
 
 	for (i = 0; i < n; i++) {
 		if (up && delays[i] > t->delay_ns) {

@@ -33,6 +33,9 @@ static const int signals[] = { SIGINT, SIGTERM, SIGTSTP, SIGWINCH };
 static struct sigaction before[NSIGNALS];
 
 static const char hint[] = "'tracer top -b' prints tables instead, --json an object a refresh";
+/* From a newer terminal, over ssh: most are like xterm, and ncurses-term knows the others. */
+static const char hint_unknown[] = "'TERM=xterm tracer top' will do on most, or install "
+	"ncurses-term; 'tracer top -b' prints tables instead";
 
 static int leave_char(int c)
 {
@@ -116,7 +119,7 @@ int tui_check(struct err *err)
 	if (cur_term)
 		del_curterm(cur_term);
 	if (r)
-		err_hint(err, "%s", hint);
+		err_hint(err, "%s", name && *name && !known ? hint_unknown : hint);
 	return r;
 }
 

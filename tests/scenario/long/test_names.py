@@ -11,6 +11,7 @@ import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "lib"))
 from contract import check_summary
+from debugger import as_tracer_writes, gdb_names, place_in_file
 from harness import (DEVNULL, PIPE, TRACER, Attach, Skip, check, clean_env, contains, descendants,
                      equal, kill, lock_at, main, need, run, scratch, start, test, trace, wait_for,
                      workload)
@@ -130,28 +131,6 @@ def debuginfod_is_asked_only_where_it_can_be():
 
 # ---- real programs, as gdb sees them ---------------------------------------
 
-def gdb_names(pid, addrs):
-    """{address: (symbol, offset), or None where gdb knows no symbol}."""
-    argv = ["gdb", "-p", str(pid), "-batch", "-nx", "-iex", "set debuginfod enabled off"]
-    for a in addrs:
-        argv += ["-ex", f"echo \\n@{a}|", "-ex", f"info symbol {a}"]
-    text = run(argv, timeout=150).out
-    found = {}
-    for m in re.finditer(r"^@(\w+)\|(?:(No symbol)|(.*?)(?: \+ (\d+))? in section )", text, re.M):
-        found[m[1]] = None if m[2] else (m[3], int(m[4] or 0))
-    check(set(found) >= set(addrs), f"gdb did not answer: {text[-500:]}")
-    return found
-
-
-def place_in_file(pid, addr, path):
-    """Where addr is in its file, by the mappings and the file's program headers."""
-    with open(f"/proc/{pid}/maps", encoding="utf-8") as f:
-        starts = [int(line.split("-")[0], 16) for line in f if line.rstrip().endswith(path)]
-    heads = run(["readelf", "-lW", path]).ok().out
-    first = min(int(m[1], 16) for m in re.finditer(r"LOAD +0x\w+ 0x(\w+)", heads))
-    return addr - (min(starts) - (first & ~4095))
-
-
 def agrees_with_gdb(pid, s):
     """The locks that were waited for most, and where. Returns their names."""
     check_summary(s, run=False)
@@ -160,9 +139,7 @@ def agrees_with_gdb(pid, s):
     frames = [f for l in locks for f in l["site"] if not f["inlined"] and f["symbol"]][:60]
     theirs = gdb_names(pid, {l["addr"] for l in locks} | {f["ip"] for f in frames})
     for l in locks:
-        name = theirs[l["addr"]] and (f"{theirs[l['addr']][0]}" + (
-            f"+0x{theirs[l['addr']][1]:x}" if theirs[l["addr"]][1] else ""))
-        equal(l["symbol"], name, f"the lock at {l['addr']}")
+        equal(l["symbol"], as_tracer_writes(theirs[l["addr"]]), f"the lock at {l['addr']}")
         if l["module"]:
             equal(int(l["module_offset"], 16), place_in_file(pid, int(l["addr"], 16), l["module"]),
                   f"place of {l['addr']} in {l['module']}")

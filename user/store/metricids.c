@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/metrics.h"
+#include "store/metricids.h"
 
 #include <errno.h>
 #include <stdlib.h>

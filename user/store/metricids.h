@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef STORE_METRICS_H
-#define STORE_METRICS_H
+#ifndef STORE_METRICIDS_H
+#define STORE_METRICIDS_H
 
 /* The names of metrics, each of which the store has once, with its unit and kind. */
 #include "store/db.h"

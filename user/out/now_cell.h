@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef OUT_NOWCOL_H
-#define OUT_NOWCOL_H
+#ifndef OUT_NOW_CELL_H
+#define OUT_NOW_CELL_H
 
 /*
  * What the columns of a live view's tabs are written with. Inside user/out only.

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The script of docs/ci.md, as a job would run it."""
+import os
+import re
+import sys
+import xml.etree.ElementTree as xml
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from harness import TRACER, check, contains, equal, main, run, scratch, test
+
+DOC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "ci.md")
+
+
+def script():
+    with open(DOC, encoding="utf-8") as f:
+        return re.search(r"<!-- test_ci.py runs this script -->\n```sh\n(.*?)```", f.read(),
+                         re.S)[1]
+
+
+def job(d, app, label):
+    env = dict(os.environ, PATH=os.path.dirname(TRACER) + ":" + os.environ["PATH"], APP=app,
+               LABEL=label, STORE=os.path.join(d, "runs.db"))
+    return run(["sh", "-c", script()], cwd=d, env=env)
+
+
+@test
+def the_script_of_the_page():
+    with scratch() as d:
+        store = os.path.join(d, "runs.db")
+        run([TRACER, "bench", "-q", "--mode", "times", "-n", "10", "--store", store, "-l", "main",
+             "--", "sleep", "0.01"]).ok()
+        r = job(d, "sleep 0.2", "slow")
+        equal(r.rc, 1, f"exit code of a slower program:\n{r.out}{r.err}")
+        contains(r.out, "worse: see report.md", "its words")
+        with open(os.path.join(d, "report.md"), encoding="utf-8") as f:
+            contains(f.read(), "time.wall", "report.md")
+        suite = xml.parse(os.path.join(d, "report.xml")).getroot()
+        failed = [c.get("name") for c in suite.iter("testcase") if c.find("failure") is not None]
+        check("time.wall" in failed, f"failed cases: {failed}")
+        r = run([TRACER, "bench", "-q", "--mode", "times", "-n", "10", "--store", store, "-l",
+                 "main", "--", "sleep", "0.2"])
+        r = job(d, "sleep 0.1", "fast")
+        equal(r.rc, 0, f"exit code of a faster program:\n{r.out}{r.err}")
+        r = job(d, "/no/such/program", "none")
+        equal(r.rc, 2, f"exit code without a program:\n{r.out}{r.err}")
+
+
+if __name__ == "__main__":
+    main()

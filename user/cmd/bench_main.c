@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The executable behind bench: it traces and stores. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "cli/term.h"
+#include "cmd/bench.h"
+#include "collect/privilege.h"
+
+#define EXIT_ERROR 2
+
+static int fail(const struct err *err)
+{
+	struct buf b = BUF_INIT;
+
+	cli_err_text(&b, "tracer", err);
+	if (b.len)
+		io_write_all(STDERR_FILENO, b.data, b.len);
+	buf_release(&b);
+	return EXIT_ERROR;
+}
+
+static int bench(const struct bench_opts *o, struct err *err)
+{
+	struct bench b;
+	int r = bench_open(&b, o, err);
+
+	if (!r)
+		r = bench_run(&b, err);
+	if (!r && b.stopped) {
+		bench_note(&b, "ended early: %" PRIu64 " runs are stored", b.order);
+		r = 128 + b.stopped;
+	} else if (!r) {
+		r = bench_show(&b, err);
+	} else if (b.order) {
+		bench_note(&b, "%" PRIu64 " runs before it are stored", b.order);
+	}
+	bench_close(&b);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct bench_opts o;
+	struct err err = { 0 };
+	int r;
+
+	io_hold_standard_fds();
+	r = argc < 2 || strcmp(argv[1], "bench") ? CLI_WANTS_HELP :
+	    bench_opts_parse(&o, argc - 1, argv + 1, &err);
+	/* tracer prints help before it comes to this. */
+	if (r == CLI_WANTS_HELP) {
+		err_set(&err, EINVAL, "this program is run by tracer, not by itself");
+		err_hint(&err, "as in 'tracer bench -- ls -l'");
+	}
+	if (!r && privilege_begin(&err))
+		r = -err.code;
+	if (!r)
+		r = bench(&o, &err);
+	return r < 0 || err.code ? fail(&err) : r;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/regress.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out/summary_read.h"
+#include "report/causes.h"
+#include "store/text.h"
+
+const char *regress_part_name(enum regress_part p)
+{
+	static const char *const names[REGRESS_PARTS] = {
+		[REGRESS_SYSCALL] = "syscall", [REGRESS_LOCK] = "lock",
+		[REGRESS_STAGE] = "stage", [REGRESS_PIPE] = "pipe",
+	};
+
+	return names[p];
+}
+
+void regress_release(struct regress *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nmetric; i++) {
+		free((void *)(uintptr_t)r->metric[i].base.values);
+		free((void *)(uintptr_t)r->metric[i].now.values);
+	}
+	free(r->metric);
+	free(r->difference);
+	free(r->contributor);
+	free(r->stack);
+	text_free(r->text);
+	memset(r, 0, sizeof(*r));
+}
+
+static const char *keep(struct regress *r, const char *s)
+{
+	return text_keep(&r->text, s ? s : "", s ? strlen(s) : 0);
+}
+
+/* ---- the sides ---- */
+
+static size_t counted_runs(const struct store_columns *c)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < c->runs; i++)
+		n += !c->run[i].warmup;
+	return n;
+}
+
+static int take_side(struct regress *r, struct regress_side *to, const struct regress_input *in)
+{
+	const struct store_bench *b = &in->bench[0];
+
+	*to = (struct regress_side){
+		.name = keep(r, in->name),
+		.label = keep(r, b->label), .commit = keep(r, b->commit),
+		.command = keep(r, b->argv), .source = keep(r, b->source),
+		.tracer = keep(r, b->tracer),
+		.dirty = b->dirty, .when_ns = b->when_ns, .runs = counted_runs(in->columns),
+		.load = b->load, .steal = b->steal,
+		.machine = {
+			.cpu_model = keep(r, b->machine.cpu_model),
+			.governor = keep(r, b->machine.governor),
+			.kernel = keep(r, b->machine.kernel),
+			.vendor = keep(r, b->machine.vendor),
+			.cores = b->machine.cores, .memory_bytes = b->machine.memory_bytes,
+		},
+	};
+	memcpy(to->machine.hash, b->machine.hash, sizeof(to->machine.hash));
+	return to->name && to->label && to->commit && to->command && to->source && to->tracer &&
+	       to->machine.cpu_model && to->machine.governor && to->machine.kernel &&
+	       to->machine.vendor ? 0 : -ENOMEM;
+}
+
+__attribute__((format(printf, 2, 3)))
+static int differ(struct regress *r, const char *fmt, ...)
+{
+	const char **grown = realloc(r->difference, (r->ndifference + 1) * sizeof(*grown));
+	char text[1024];
+	va_list ap;
+
+	if (!grown)
+		return -ENOMEM;
+	r->difference = grown;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	grown[r->ndifference] = keep(r, text);
+	return grown[r->ndifference++] ? 0 : -ENOMEM;
+}
+
+static int differ_text(struct regress *r, const char *what, const char *base, const char *now)
+{
+	if (!strcmp(base, now) || !*base || !*now)
+		return 0;
+	return differ(r, "%s: %s, and now %s", what, base, now);
+}
+
+#define BUSY 0.5	/* load for each core from which on times are doubtful */
+
+static int find_differences(struct regress *r)
+{
+	const struct store_machine *b = &r->base.machine, *n = &r->now.machine;
+	const struct regress_side *const sides[] = { &r->base, &r->now };
+	size_t i;
+	int rc = differ_text(r, "CPU", b->cpu_model, n->cpu_model);
+
+	if (!rc && b->cores && n->cores && b->cores != n->cores)
+		rc = differ(r, "cores: %llu, and now %llu", (unsigned long long)b->cores,
+			    (unsigned long long)n->cores);
+	if (!rc)
+		rc = differ_text(r, "governor", b->governor, n->governor);
+	if (!rc)
+		rc = differ_text(r, "kernel", b->kernel, n->kernel);
+	if (!rc)
+		rc = differ_text(r, "machine", b->vendor, n->vendor);
+	if (!rc)
+		rc = differ_text(r, "command", r->base.command, r->now.command);
+	if (!rc)
+		rc = differ_text(r, "version of tracer", r->base.tracer, r->now.tracer);
+	for (i = 0; !rc && i < 2; i++)
+		if (sides[i]->machine.cores &&
+		    sides[i]->load > BUSY * (double)sides[i]->machine.cores)
+			rc = differ(r, "%s ran on a busy machine: load %.1f on %llu cores",
+				    sides[i]->name, sides[i]->load,
+				    (unsigned long long)sides[i]->machine.cores);
+	return rc;
+}
+
+/* ---- metrics ---- */
+
+static const struct store_column *column_of(const struct store_columns *c, const char *metric)
+{
+	size_t i;
+
+	for (i = 0; i < c->columns; i++)
+		if (!strcmp(c->column[i].metric, metric))
+			return &c->column[i];
+	return NULL;
+}
+
+static bool is_call(const char *metric)
+{
+	return !strncmp(metric, "syscall.", 8);
+}
+
+/* Whether calls were counted in that run: then one without a value was not made. */
+static bool counts_calls(const struct store_columns *c, size_t run)
+{
+	size_t i;
+
+	for (i = 0; i < c->columns; i++)
+		if (is_call(c->column[i].metric) && !isnan(c->column[i].value[run]))
+			return true;
+	return false;
+}
+
+static int take_series(struct series *to, const struct store_columns *c,
+		       const struct store_column *column, const char *metric)
+{
+	double *v = calloc(c->runs + 1, sizeof(*v));
+	size_t i;
+
+	if (!v)
+		return -ENOMEM;
+	to->values = v;
+	for (i = 0; i < c->runs; i++) {
+		double x = column ? column->value[i] : NAN;
+
+		if (c->run[i].warmup)
+			continue;
+		if (isnan(x) && is_call(metric) && counts_calls(c, i))
+			x = 0;
+		if (!isnan(x))
+			v[to->n++] = x;
+	}
+	return 0;
+}
+
+static int take_metric(struct regress *r, const struct store_columns *base,
+		       const struct store_columns *now, const struct store_column *known)
+{
+	struct regress_metric *m = &r->metric[r->nmetric];
+
+	*m = (struct regress_metric){
+		.name = keep(r, known->metric),
+		.unit = keep(r, known->unit),
+		.kind = known->kind == STORE_TIME ? METRIC_TIME : METRIC_COUNT,
+	};
+	r->nmetric++;
+	if (!m->name || !m->unit ||
+	    take_series(&m->base, base, column_of(base, m->name), m->name) ||
+	    take_series(&m->now, now, column_of(now, m->name), m->name))
+		return -ENOMEM;
+	if (m->base.n && m->now.n)
+		return 0;
+	/* Only one side has it: there is nothing to compare. */
+	free((void *)(uintptr_t)m->base.values);
+	free((void *)(uintptr_t)m->now.values);
+	r->nmetric--;
+	return 0;
+}
+
+static int take_metrics(struct regress *r, const struct store_columns *base,
+			const struct store_columns *now)
+{
+	size_t i;
+	int rc = 0;
+
+	r->metric = calloc(base->columns + now->columns + 1, sizeof(*r->metric));
+	if (!r->metric)
+		return -ENOMEM;
+	for (i = 0; !rc && i < base->columns; i++)
+		rc = take_metric(r, base, now, &base->column[i]);
+	for (i = 0; !rc && i < now->columns; i++)
+		if (!column_of(base, now->column[i].metric))
+			rc = take_metric(r, base, now, &now->column[i]);
+	return rc;
+}
+
+static int rank_of(enum compare_verdict v)
+{
+	static const int ranks[] = {
+		[COMPARE_WORSE] = 0, [COMPARE_INCONCLUSIVE] = 1, [COMPARE_BETTER] = 2,
+		[COMPARE_SAME] = 3,
+	};
+
+	return ranks[v];
+}
+
+static double change_of(const struct regress_metric *m)
+{
+	double ratio = m->result.ratio;
+
+	return ratio > 0 ? fabs(log(ratio)) : INFINITY;
+}
+
+static int by_gravity(const void *a, const void *b)
+{
+	const struct regress_metric *x = a, *y = b;
+	int by = rank_of(x->result.verdict) - rank_of(y->result.verdict);
+
+	if (by)
+		return by;
+	/* Counts say more of a change, and more surely. */
+	if (x->kind != y->kind)
+		return x->kind == METRIC_COUNT ? -1 : 1;
+	if (change_of(x) != change_of(y))
+		return change_of(x) < change_of(y) ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static int compare_all(struct regress *r, const struct compare_opts *opts, struct err *err)
+{
+	struct metric_pair *pair = calloc(r->nmetric + 1, sizeof(*pair));
+	struct metric_result *result = calloc(r->nmetric + 1, sizeof(*result));
+	size_t i;
+	int rc = pair && result ? 0 : err_sys(err, ENOMEM, "cannot compare");
+
+	for (i = 0; !rc && i < r->nmetric; i++) {
+		const struct metric_rule *rule = metric_find(r->metric[i].name);
+
+		pair[i] = (struct metric_pair){
+			.name = r->metric[i].name,
+			.rule = *(rule ? rule : metric_default(r->metric[i].kind)),
+			.base = r->metric[i].base, .now = r->metric[i].now,
+		};
+	}
+	if (!rc)
+		rc = compare_metrics(pair, r->nmetric, opts, result, err);
+	for (i = 0; !rc && i < r->nmetric; i++) {
+		r->metric[i].result = result[i];
+		if (result[i].verdict == COMPARE_INCONCLUSIVE &&
+		    result[i].runs_needed > r->runs_needed)
+			r->runs_needed = result[i].runs_needed;
+	}
+	if (!rc) {
+		r->verdict = compare_overall(result, r->nmetric);
+		qsort(r->metric, r->nmetric, sizeof(*r->metric), by_gravity);
+	}
+	free(pair);
+	free(result);
+	return rc;
+}
+
+/* ---- what changed ---- */
+
+static size_t details_of(const struct regress_input *in)
+{
+	size_t n = in->detail ? counted_runs(in->columns) : 0;
+
+	return n < REGRESS_DETAILS ? n : REGRESS_DETAILS;
+}
+
+/* The first runs of a side that have a summary, up to @n: how many they were. */
+static int read_details(struct parts *p, enum parts_side side, const struct regress_input *in,
+			size_t n, size_t *had, struct err *err)
+{
+	const struct store_columns *c = in->columns;
+	struct buf text = BUF_INIT;
+	struct summary_file f;
+	size_t i;
+	int rc = 0;
+
+	*had = 0;
+	for (i = 0; !rc && i < c->runs && *had < n; i++) {
+		if (c->run[i].warmup)
+			continue;
+		buf_reset(&text);
+		rc = in->detail(in->ctx, c->run[i].key, &text, err);
+		if (rc == -ENOENT) {
+			*err = (struct err){ 0 };
+			rc = 0;
+			continue;
+		}
+		if (!rc)
+			rc = summary_read(&f, text.data, text.len, err);
+		if (rc)
+			break;
+		rc = parts_add(p, side, (*had)++, &f.s);
+		if (rc)
+			err_sys(err, -rc, "cannot compare the parts");
+		summary_file_release(&f);
+	}
+	buf_release(&text);
+	return rc;
+}
+
+static int find_parts(struct regress *r, const struct regress_input *base,
+		      const struct regress_input *now, const struct compare_opts *opts,
+		      struct err *err)
+{
+	size_t nbase = details_of(base), nnow = details_of(now), had[2];
+	struct parts *p;
+	int rc;
+
+	if (!nbase || !nnow)
+		return 0;
+	p = parts_new(nbase, nnow);
+	if (!p)
+		return err_sys(err, ENOMEM, "cannot compare the parts");
+	rc = read_details(p, PARTS_BASE, base, nbase, &had[0], err);
+	if (!rc)
+		rc = read_details(p, PARTS_NOW, now, nnow, &had[1], err);
+	/* Runs that were not traced are none, and no zeros. */
+	if (!rc && had[0] && had[1]) {
+		parts_limit(p, had[0], had[1]);
+		rc = parts_compare(p, opts, r, err);
+	}
+	parts_free(p);
+	return rc;
+}
+
+int regress_build(struct regress *r, const struct regress_input *base,
+		  const struct regress_input *now, const struct compare_opts *opts,
+		  struct err *err)
+{
+	struct compare_opts o = opts ? *opts : compare_defaults;
+	int rc;
+
+	memset(r, 0, sizeof(*r));
+	o.alternated = base->nbench == 1 && now->nbench == 1 &&
+		       !strcmp(base->bench->group, now->bench->group);
+	rc = take_side(r, &r->base, base);
+	if (!rc)
+		rc = take_side(r, &r->now, now);
+	if (!rc)
+		rc = find_differences(r);
+	if (!rc)
+		rc = take_metrics(r, base->columns, now->columns);
+	if (rc)
+		err_sys(err, -rc, "cannot compare");
+	else if (!r->nmetric)
+		rc = err_set(err, ENODATA, "%s and %s have no metric in common: nothing can be "
+			     "compared", base->name, now->name);
+	if (!rc)
+		rc = compare_all(r, &o, err);
+	if (!rc)
+		rc = find_parts(r, base, now, &o, err);
+	if (rc)
+		regress_release(r);
+	return rc;
+}
