@@ -78,10 +78,10 @@ static void units_say_what_they_are(void **state)
 		{ "go.cost.p99-ms/op Cache", "ns", 5e5, STORE_TIME },
 		{ "go.cost.L1-miss-ns/op Cache", "ns", 3, STORE_TIME },
 		{ "go.cost.\xc2\xb5s Cache", "ns", 2e3, STORE_TIME },
-		{ "go.cost.text-bytes Cache", "bytes", 7, STORE_COUNT },
+		{ "go.cost.text-bytes Cache", "B", 7, STORE_COUNT },
 		{ "go.rate.req/sec Cache", "req/sec", 12, STORE_TIME },
 		{ "go.other.ratio Cache", "ratio", 0.25, STORE_TIME },
-		{ "go.cost.heap-B Cache", "bytes", 1, STORE_COUNT },
+		{ "go.cost.heap-B Cache", "B", 1, STORE_COUNT },
 	};
 	struct import imp;
 	size_t i;
