@@ -13,7 +13,8 @@ WAIT = {"count": 3, "total": 300, "p50": 100, "p99": 200, "max": 200,
         "buckets": [[96, 2], [192, 1]]}
 SUMMARY = {
     "schema": "tracer.summary/1", "tracer": "0", "command": ["x"],
-    "exit": {"code": 0, "signal": None}, "duration_ns": 1000, "hidden_programs": 0, "mmap_bytes": 0, "empty": False,
+    "exit": {"code": 0, "signal": None}, "duration_ns": 1000,
+    "hidden_programs": 0, "mmap_bytes": 0, "empty": False,
     "findings": [{"id": "a", "text": "b 1", "evidence": {"n": 1}}],
     "threads": {"created": 1, "exited": 1, "cost_ns": {"p50": 10, "p99": 10, "max": 10},
                 "stages": [{"name": "clone", "total_ns": 10, "p50_ns": 10}],
