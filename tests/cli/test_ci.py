@@ -31,10 +31,11 @@ def the_script_of_the_page():
         run([TRACER, "bench", "-q", "--mode", "times", "-n", "10", "--store", store, "-l", "main",
              "--", "sleep", "0.01"]).ok()
         r = job(d, "sleep 0.2", "slow")
-        equal(r.rc, 1, f"exit code of a slower program:\n{r.out}{r.err}")
-        contains(r.out, "worse: see report.md", "its words")
         with open(os.path.join(d, "report.md"), encoding="utf-8") as f:
-            contains(f.read(), "time.wall", "report.md")
+            report = f.read()
+        equal(r.rc, 1, f"exit code of a slower program:\n{r.out}{r.err}{report}")
+        contains(r.out, "worse: see report.md", "its words")
+        contains(report, "time.wall", "report.md")
         suite = xml.parse(os.path.join(d, "report.xml")).getroot()
         failed = [c.get("name") for c in suite.iter("testcase") if c.find("failure") is not None]
         check("time.wall" in failed, f"failed cases: {failed}")

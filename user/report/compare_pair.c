@@ -34,6 +34,11 @@
 #define FLOOR_PART (1. / 12)
 /* A trend this unlikely is named. */
 #define DRIFT_P 0.01
+/*
+ * What drift may explain, in what both sides drifted while they were measured: sides
+ * that follow one another are half of that apart, the rest allows for a pause.
+ */
+#define DRIFT_REACH 2.
 #define SAME_P 0.05
 /*
  * Runs are planned for this, so that with all that planning does not know (discrete
@@ -278,6 +283,29 @@ static bool too_few(const struct compare_pair *c, double alpha)
 	       && rank_least_p(c->pair->base.n, c->pair->now.n) > alpha;
 }
 
+/* How far a side moved at most, without what is far out. */
+static double extent(const double *sorted, size_t n, double least)
+{
+	struct sample_fences f = sample_fences(sorted, n, least);
+
+	return fmin(sorted[n - 1], f.high) - fmax(sorted[0], f.low);
+}
+
+/*
+ * Whether a change by @way may be the drift of a machine: both sides drift that way,
+ * one ran after the other, and the change is not far more than they drifted.
+ */
+static bool drift_hides(const struct compare_pair *c, int way)
+{
+	double least = c->pair->rule.min_delta, drifted;
+
+	if (c->opts->alternated || c->drift.p >= DRIFT_P || c->drift.s * way <= 0)
+		return false;
+	drifted = extent(c->base, c->pair->base.n, least) +
+		  extent(c->now, c->pair->now.n, least);
+	return fabs(c->r->now - c->r->base) <= DRIFT_REACH * drifted;
+}
+
 int compare_pair_judge(struct compare_pair *c, double alpha)
 {
 	struct metric_result *r = c->r;
@@ -292,7 +320,7 @@ int compare_pair_judge(struct compare_pair *c, double alpha)
 	}
 	way = direction(c);
 	if (way && r->q <= c->opts->fdr && (way > 0 ? r->ci[0] > 1 : r->ci[1] < 1)) {
-		if (!c->opts->alternated && c->drift.p < DRIFT_P && c->drift.s * way > 0) {
+		if (drift_hides(c, way)) {
 			r->notes |= COMPARE_DRIFT_HIDES;
 			return 0;
 		}
