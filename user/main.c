@@ -84,17 +84,6 @@ static const struct cli_tool tool = {
 	.environment = tool_environment,
 };
 
-static int print_err(const char *who, const struct err *err, int code)
-{
-	struct buf b = BUF_INIT;
-
-	cli_err_text(&b, who, err);
-	if (b.len)
-		io_write_all(STDERR_FILENO, b.data, b.len);
-	buf_release(&b);
-	return code;
-}
-
 /* Writes to stdout; a full disk or closed pipe there is an error to be told. */
 static int print_out(struct buf *b)
 {
@@ -105,7 +94,7 @@ static int print_out(struct buf *b)
 	if (!r)
 		return 0;
 	err_sys(&err, -r, "cannot write to stdout");
-	return print_err(tool.name, &err, EXIT_ERROR);
+	return cli_fail(tool.name, &err, EXIT_ERROR);
 }
 
 static struct cli_style style_of(int fd)
@@ -135,7 +124,7 @@ static int unknown_command(const char *name)
 		err_hint(&err, "did you mean '%s'? 'tracer --help' lists all commands", near);
 	else
 		err_hint(&err, "'tracer --help' lists all commands");
-	return print_err(tool.name, &err, EXIT_ERROR);
+	return cli_fail(tool.name, &err, EXIT_ERROR);
 }
 
 static int cmd_help(int argc, char **argv)
@@ -146,7 +135,7 @@ static int cmd_help(int argc, char **argv)
 
 	r = cli_parse(&help_cmd, argc, argv, NULL, &first, &err);
 	if (r < 0)
-		return print_err(tool.name, &err, EXIT_ERROR);
+		return cli_fail(tool.name, &err, EXIT_ERROR);
 	if (r == CLI_WANTS_HELP)
 		return print_help(&help_cmd);
 	if (first == argc)
@@ -197,7 +186,7 @@ static int check_line(const struct cli_cmd *cmd, int argc, char **argv, int *cod
 	if (r == CLI_WANTS_HELP) {
 		*code = print_help(cmd);
 	} else if (r) {
-		*code = print_err(tool.name, &err, error_code(cmd));
+		*code = cli_fail(tool.name, &err, error_code(cmd));
 	}
 	return r != 0;
 }
@@ -216,7 +205,7 @@ static int exec_program(const struct cli_cmd *cmd, char **argv)
 
 	if (n < 0) {
 		err_sys(&err, errno, "cannot read /proc/self/exe");
-		return print_err(tool.name, &err, code);
+		return cli_fail(tool.name, &err, code);
 	}
 	self[n] = '\0';
 	/* Root's are not taken away, and sudo has its own list. */
@@ -236,7 +225,7 @@ static int exec_program(const struct cli_cmd *cmd, char **argv)
 		err_hint(&err, "tracing was left to root or a group here; try with sudo");
 	else
 		err_hint(&err, "the installation is not complete: 'make install' puts it there");
-	return print_err(tool.name, &err, code);
+	return cli_fail(tool.name, &err, code);
 }
 
 int main(int argc, char **argv)
@@ -266,7 +255,7 @@ int main(int argc, char **argv)
 		err_set(&err, EINVAL, "unknown option '%s'", word);
 		err_hint(&err, "options stand behind the command, as in 'tracer run %s'; "
 			 "'tracer --help' lists the commands", word);
-		return print_err(tool.name, &err, EXIT_ERROR);
+		return cli_fail(tool.name, &err, EXIT_ERROR);
 	}
 	cmd = cli_find(&tool, word, NULL);
 	if (!cmd)

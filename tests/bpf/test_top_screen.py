@@ -245,7 +245,11 @@ def random_keys_and_sizes():
         s.resize(120, 36)
         s.keys(*["esc"] * 6)
         s.see(r"^lost .* own ")
-        # The keys may have paused it already.
+        # The keys may have paused it already, also those that it has not read yet.
+        s.keys("?")
+        s.see("closes this help")
+        s.keys("esc")
+        s.gone("closes this help")
         if not re.search("(?i)paused", s.all):
             s.keys("Z")
         s.see(r"(?i)paused")

@@ -68,6 +68,21 @@ def what_a_bench_prints_and_stores():
         check(wall[0] >= 50e6, f"it cannot have slept for {wall[0]} ns")
 
 
+def described(o, page="bench-json.md"):
+    """Each name of the object stands in its page."""
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "docs", "formats", page),
+              encoding="utf-8") as f:
+        words = set(re.findall(r"`([a-z_]+)`", f.read()))
+
+    def names(v):
+        if isinstance(v, list):
+            return set().union(*map(names, v))
+        if not isinstance(v, dict):
+            return set()
+        return set(v) | set().union(*(names(x) for k, x in v.items() if k != "values"))
+    equal(names(o) - words, set(), f"names that {page} does not have")
+
+
 @test
 def its_json():
     with scratch() as d:
@@ -76,6 +91,7 @@ def its_json():
         o = json.loads(r.out)
         equal((o["schema"], o["command"], len(o["runs"])),
               ("tracer.bench/1", ["sh", "-c", "exit 0"], 2), "JSON")
+        described(o)
         names = {m["name"] for m in o["metrics"]}
         check({"time.wall", "mem.page_faults"} <= names, f"metrics: {names}")
         equal({frozenset(r["values"]) for r in o["runs"]}, {frozenset(names)}, "values of each run")
@@ -126,6 +142,8 @@ def a_command_that_fails():
         equal(rows(store, "SELECT exit_code, signal FROM run"), [(0, 9)] * 2, "ends")
         r = bench(store, "--", "/no/such/command", rc=2)
         contains(r.err, "/no/such/command", "message")
+        # One that never ran is none.
+        equal(rows(store, "SELECT count(*) FROM bench"), [(1,)], "benches")
 
 
 @test
@@ -293,6 +311,9 @@ def history_and_its_change():
         equal(len(re.findall(r"<- \+\d", r.out)), 1, f"changes:\n{r.out}")
         o = json.loads(report(store, "--history", "time.wall", "-l", "app", "--json").out)
         equal(len(o["benches"]), 24, "benches")
+        described(o)
+        for more in ([], ["-l", "app"]):
+            described(json.loads(report(store, "--list", "--json", *more).out))
         equal([o["benches"][12]["id"]], [c["id"] for c in o["changes"]], "where it changed")
         r = report(store, "--history", "no.such", "-l", "app", rc=2)
         contains(r.err, "no.such", "message")

@@ -68,8 +68,11 @@ def the_same_program_is_not_worse():
         store = os.path.join(d, "runs.db")
         bench(store, "a", 5, workload("futex_items"), 1009, 1)
         bench(store, "b", 5, workload("futex_items"), 1009, 1)
-        r = run([TRACER, "report", "--store", store, "a", "b"])
-        equal(r.rc, 0, f"exit code:\n{r.out}")
+        o = json.loads(report(store, "a", "b", 0, "--json").out)
+    equal(metric(o, "futex.wake")["verdict"], "same", "2018 wakes on both sides")
+    equal(metric(o, "futex.wake")["values"], {"base": [2018] * 5, "new": [2018] * 5}, "wakes")
+    equal([c for c in o["contributors"] if c["part"] in ("syscall", "lock")
+           and c["what"] != "time" and c["what"] != "time waited"], [], "causes that are counts")
 
 
 @test

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "cli/value.h"
 
 bool cli_term_color(int fd)
@@ -58,4 +59,15 @@ void cli_err_text(struct buf *b, const char *program, const struct err *err)
 		add_safe(b, err->hint);
 		buf_addc(b, '\n');
 	}
+}
+
+int cli_fail(const char *program, const struct err *err, int code)
+{
+	struct buf b = BUF_INIT;
+
+	cli_err_text(&b, program, err);
+	if (b.len)
+		io_write_all(STDERR_FILENO, b.data, b.len);
+	buf_release(&b);
+	return code;
 }

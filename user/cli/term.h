@@ -17,5 +17,7 @@ unsigned int cli_term_width(int fd, unsigned int otherwise);
  * could steer a terminal (a name may come from anywhere) is written as \xNN.
  */
 void cli_err_text(struct buf *b, const char *program, const struct err *err);
+/* Prints that to stderr; returns @code. */
+int cli_fail(const char *program, const struct err *err, int code);
 
 #endif

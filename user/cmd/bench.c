@@ -84,11 +84,10 @@ static int argv_json(struct bench_side *s, struct err *err)
 	return s->argv_json.failed ? err_sys(err, ENOMEM, "cannot keep the command line") : 0;
 }
 
-static int add_side(struct bench *b, enum store_side which, struct err *err)
+static int make_side(struct bench *b, enum store_side which, struct err *err)
 {
 	struct bench_side *s = &b->side[which];
 	const char *label = which == STORE_COMMAND ? b->o->label : b->o->vs_label;
-	int r;
 
 	if (argv_json(s, err))
 		return -err->code;
@@ -106,10 +105,7 @@ static int add_side(struct bench *b, enum store_side which, struct err *err)
 		.steal = b->machine.steal,
 		.machine = b->machine.facts,
 	};
-	if (which == STORE_BASELINE)
-		memcpy(s->bench.group, b->side[STORE_COMMAND].bench.id, sizeof(s->bench.group));
-	r = caller_lower(&b->caller) ? -EPERM : store_add_bench(b->store, &s->bench, err);
-	return caller_raise(&b->caller) ? -EPERM : r;
+	return 0;
 }
 
 static int watch_signals(struct bench *b, struct err *err)
@@ -161,7 +157,7 @@ int bench_open(struct bench *b, const struct bench_opts *o, struct err *err)
 		 MEASURE_EXACT;
 	b->progress = !o->quiet && isatty(STDERR_FILENO);
 	(void)caller_find(&b->caller);
-	if (o->vs && words_split(&b->vs, o->vs, err))
+	if (o->vs && cmdline_split(&b->vs, o->vs, err))
 		return err_prefix(err, "--vs");
 	b->side[STORE_BASELINE].argv = b->vs.word;
 	if (getcwd(cwd, sizeof(cwd)))
@@ -177,7 +173,7 @@ int bench_open(struct bench *b, const struct bench_opts *o, struct err *err)
 		return -err->code;
 	machine_commit(b->commit, &b->dirty);
 	for (i = 0; i < b->nside; i++)
-		if (add_side(b, (enum store_side)i, err))
+		if (make_side(b, (enum store_side)i, err))
 			return -err->code;
 	return watch_signals(b, err);
 }
@@ -189,7 +185,7 @@ void bench_close(struct bench *b)
 	store_close(b->store);
 	for (i = 0; i < 2; i++)
 		buf_release(&b->side[i].argv_json);
-	words_release(&b->vs);
+	cmdline_release(&b->vs);
 	machine_release(&b->machine);
 	if (b->signal_fd >= 0)
 		close(b->signal_fd);
@@ -245,11 +241,41 @@ static int write_detail(const struct summary *s, struct buf *to, struct err *err
 	return r;
 }
 
-static int store_run(struct bench *b, struct bench_side *s, const struct measured *m, bool warmup,
-		     struct err *err)
+/* A bench is stored with its first run: one that never ran leaves nothing. */
+static int add_run(struct bench *b, struct bench_side *s, struct store_run *run,
+		   const struct store_measured *m, struct err *err)
+{
+	int r = 0;
+
+	if (!s->bench.key) {
+		/* The command's side runs first. */
+		if (s->bench.side == STORE_BASELINE)
+			memcpy(s->bench.group, b->side[STORE_COMMAND].bench.id,
+			       sizeof(s->bench.group));
+		r = store_add_bench(b->store, &s->bench, err);
+	}
+	return r ? r : store_add_run(b->store, &s->bench, run, m, err);
+}
+
+static int add_run_lowered(struct bench *b, struct bench_side *s, struct store_run *run,
+			   const struct store_measured *m, struct err *err)
+{
+	int r = caller_lower(&b->caller), raised;
+
+	if (r)
+		return err_sys(err, -r, "cannot become the user who called");
+	r = add_run(b, s, run, m, err);
+	raised = caller_raise(&b->caller);
+	if (!r && raised)
+		r = err_sys(err, -raised, "cannot be root again");
+	return r;
+}
+
+static int keep_run(struct bench *b, struct bench_side *s, const struct measured *m, bool warmup,
+		    struct err *err)
 {
 	struct store_run run = {
-		.order = b->order++, .start_ns = m->start_ns, .warmup = warmup,
+		.order = b->order, .start_ns = m->start_ns, .warmup = warmup,
 		.exit_code = WIFEXITED(m->status) ? WEXITSTATUS(m->status) : 0,
 		.signal = WIFSIGNALED(m->status) ? WTERMSIG(m->status) : 0,
 	};
@@ -262,16 +288,11 @@ static int store_run(struct bench *b, struct bench_side *s, const struct measure
 		err_sys(err, -r, "cannot keep a run");
 	if (!r && m->has_summary)
 		r = write_detail(&m->sum, &detail, err);
-	if (!r) {
-		struct store_measured measured = { .value = v.value, .values = v.n,
-						   .detail = detail.data,
-						   .detail_len = detail.len };
-
-		r = caller_lower(&b->caller) ? -EPERM :
-		    store_add_run(b->store, &s->bench, &run, &measured, err);
-		if (caller_raise(&b->caller))
-			r = -EPERM;
-	}
+	if (!r)
+		r = add_run_lowered(b, s, &run, &(struct store_measured){
+			.value = v.value, .values = v.n,
+			.detail = detail.data, .detail_len = detail.len }, err);
+	b->order += !r;
 	values_release(&v);
 	buf_release(&detail);
 	return r;
@@ -321,7 +342,7 @@ static int one_run(struct bench *b, struct bench_side *s, bool warmup, struct er
 	/* What was broken off is no run. */
 	r = b->stopped ? 0 : failed(b, s, m.status, err);
 	if (!r && !b->stopped)
-		r = store_run(b, s, &m, warmup, err);
+		r = keep_run(b, s, &m, warmup, err);
 	measured_release(&m);
 	return r;
 }

@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "base/caller.h"
-#include "cli/words.h"
+#include "cli/cmdline.h"
 #include "cmd/bench_opts.h"
 #include "collect/machine.h"
 #include "collect/measure.h"
@@ -25,7 +25,7 @@ struct bench {
 	enum measure_how how;
 	struct bench_side side[2];	/* STORE_COMMAND; with --vs STORE_BASELINE */
 	size_t nside;
-	struct words vs;
+	struct cmdline vs;
 	struct machine machine;
 	char commit[MACHINE_COMMIT + 1];
 	bool dirty;
@@ -38,7 +38,7 @@ struct bench {
 	uint64_t began_ns;
 };
 
-/* Opens the store and adds the benches to it; nothing runs yet. 0 or -errno. */
+/* Opens the store and looks at where this is; nothing runs yet. 0 or -errno. */
 int bench_open(struct bench *b, const struct bench_opts *o, struct err *err);
 /* Runs it all, and stores each run when it is over. 0, also when stopped, or -errno. */
 int bench_run(struct bench *b, struct err *err);

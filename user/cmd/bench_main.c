@@ -13,17 +13,6 @@
 
 #define EXIT_ERROR 2
 
-static int fail(const struct err *err)
-{
-	struct buf b = BUF_INIT;
-
-	cli_err_text(&b, "tracer", err);
-	if (b.len)
-		io_write_all(STDERR_FILENO, b.data, b.len);
-	buf_release(&b);
-	return EXIT_ERROR;
-}
-
 static int bench(const struct bench_opts *o, struct err *err)
 {
 	struct bench b;
@@ -61,5 +50,5 @@ int main(int argc, char **argv)
 		r = -err.code;
 	if (!r)
 		r = bench(&o, &err);
-	return r < 0 || err.code ? fail(&err) : r;
+	return r < 0 || err.code ? cli_fail("tracer", &err, EXIT_ERROR) : r;
 }

@@ -54,7 +54,8 @@ static const struct cli_opt bench_rows[] = {
 	  .help = "an SQLite file, or postgresql://... (default: tracer/runs.db under "
 		  "XDG_DATA_HOME)", BENCH_AT(store) },
 	{ .name = "color", .kind = CLI_ENUM, .arg = "WHEN", .group = LIVE_GROUP_SHOW,
-	  .help = "auto, always or never (default: auto: on a terminal, unless NO_COLOR is set)",
+	  .help = "of the comparison with --vs: auto, always or never (default: auto: on a "
+		  "terminal, unless NO_COLOR is set)",
 	  .values = live_color_names, BENCH_AT(color) },
 	{ .name = "json", .kind = CLI_FLAG, .group = LIVE_GROUP_WHERE,
 	  .help = "print the runs as JSON; with --vs the comparison", BENCH_AT(json) },
@@ -137,10 +138,11 @@ int bench_opts_parse(struct bench_opts *o, int argc, char **argv, struct err *er
 		err_hint(err, "as in 'tracer bench -- ls -l'; 'tracer bench --help' shows more");
 		return r;
 	}
-	if (!o->runs || o->runs > BENCH_RUNS_MOST)
-		return err_set(err, EINVAL, "--runs: from 1 to %d", BENCH_RUNS_MOST);
-	if (o->warmup > BENCH_RUNS_MOST)
-		return err_set(err, EINVAL, "--warmup: at most %d", BENCH_RUNS_MOST);
+	/* Their sum is a number too. */
+	if (!o->runs || o->runs > UINT32_MAX)
+		return err_set(err, EINVAL, "--runs: from 1 to %u", UINT32_MAX);
+	if (o->warmup > UINT32_MAX)
+		return err_set(err, EINVAL, "--warmup: at most %u", UINT32_MAX);
 	if (o->vs_label && !o->vs)
 		return err_set(err, EINVAL, "--vs-label is for --vs");
 	return 0;

@@ -31,7 +31,6 @@ struct bench_opts {
 };
 
 #define BENCH_RUNS 10
-#define BENCH_RUNS_MOST 100000
 
 extern const struct cli_cmd bench_cmd;
 

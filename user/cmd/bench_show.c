@@ -41,22 +41,14 @@ static int figures_of(const struct store_columns *c, const struct store_column *
 	return 0;
 }
 
-static const char *figure(char out[HUMAN_BYTES], const struct store_column *c, double v)
-{
-	uint64_t n = v > 0 ? (uint64_t)llround(v) : 0;
-
-	if (c->kind == STORE_TIME)
-		return human_ns(out, n, false);
-	return !strcmp(c->unit, "B") ? human_bytes(out, n) : human_count(out, n);
-}
-
 static void put_row(struct out_stream *o, const struct store_column *c, const struct figures *f,
 		    int width)
 {
 	char median[HUMAN_BYTES], min[HUMAN_BYTES], max[HUMAN_BYTES];
 
-	out_printf(o, "  %-*s  %10s  %10s  %10s\n", width, c->metric, figure(median, c, f->median),
-		   figure(min, c, f->min), figure(max, c, f->max));
+	out_printf(o, "  %-*s  %10s  %10s  %10s\n", width, c->metric,
+		   human_value(median, f->median, c->unit), human_value(min, f->min, c->unit),
+		   human_value(max, f->max, c->unit));
 }
 
 /* The times first, then what was counted; what was always 0 is left out. */
@@ -215,7 +207,7 @@ static int show_comparison(struct bench *b, struct out_stream *o, struct err *er
 		const struct store_bench *s = &b->side[i].bench;
 
 		rc = store_load(b->store, s, 1, NULL, &c[i], err);
-		in[i] = (struct regress_input){ *s->label ? s->label : names[i], s, 1, &c[i],
+		in[i] = (struct regress_input){ *s->label ? s->label : names[i], s, &c[i],
 						stored_detail, b->store };
 	}
 	if (!rc)

@@ -19,17 +19,6 @@
 
 #define EXIT_ERROR 2
 
-static int fail(const struct err *err)
-{
-	struct buf b = BUF_INIT;
-
-	cli_err_text(&b, "tracer", err);
-	if (b.len)
-		io_write_all(STDERR_FILENO, b.data, b.len);
-	buf_release(&b);
-	return EXIT_ERROR;
-}
-
 static void note(const struct export_opts *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -43,7 +32,7 @@ static void note(const struct export_opts *o, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text.msg, sizeof(text.msg), fmt, ap);
 	va_end(ap);
-	fail(&text);
+	cli_fail("tracer", &text, EXIT_ERROR);
 }
 
 static const char *input_name(const struct export_opts *o)
@@ -195,12 +184,12 @@ int main(int argc, char **argv)
 		err_hint(&err, "as in 'tracer export run.json'");
 	}
 	if (r)
-		return fail(&err);
+		return cli_fail("tracer", &err, EXIT_ERROR);
 	r = read_input(&o, &text, &err);
 	if (!r && timeline_is(text.data, text.len))
 		r = export_timeline(&o, &text, &err);
 	else if (!r)
 		r = export_summary(&o, &text, &err);
 	buf_release(&text);
-	return r ? fail(&err) : 0;
+	return r ? cli_fail("tracer", &err, EXIT_ERROR) : 0;
 }

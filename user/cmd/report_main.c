@@ -16,17 +16,6 @@
 #define EXIT_WORSE 1
 #define EXIT_UNKNOWN 3
 
-static int fail(const struct err *err)
-{
-	struct buf b = BUF_INIT;
-
-	cli_err_text(&b, "tracer", err);
-	if (b.len)
-		io_write_all(STDERR_FILENO, b.data, b.len);
-	buf_release(&b);
-	return EXIT_ERROR;
-}
-
 static int write_report(const struct report_opts *opts, const struct regress *r,
 			struct out_stream *o, struct err *err)
 {
@@ -143,5 +132,5 @@ int main(int argc, char **argv)
 	}
 	if (!r)
 		r = report(&o, &err);
-	return r < 0 || err.code ? fail(&err) : r;
+	return r < 0 || err.code ? cli_fail("tracer", &err, EXIT_ERROR) : r;
 }

@@ -189,15 +189,6 @@ static const struct change *change_at(const struct history *h, size_t i)
 	return NULL;
 }
 
-static const char *figure(char out[HUMAN_BYTES], const struct store_column *c, double v)
-{
-	uint64_t n = v > 0 ? (uint64_t)llround(v) : 0;
-
-	if (c->kind == STORE_TIME && !strcmp(c->unit, "ns"))
-		return human_ns(out, n, false);
-	return !strcmp(c->unit, "B") ? human_bytes(out, n) : human_count(out, n);
-}
-
 #define BAR 30
 
 static void put_history(const struct history *h, struct out_stream *o)
@@ -216,7 +207,7 @@ static void put_history(const struct history *h, struct out_stream *o)
 		out_printf(o, "%-16s  %-11.11s%c  %6zu  %10s  ", date(when, h->bench[i]->when_ns),
 			   *h->bench[i]->commit ? h->bench[i]->commit : h->bench[i]->id,
 			   h->bench[i]->dirty ? '+' : ' ', h->runs[i],
-			   figure(value, c, h->median[i]));
+			   human_value(value, h->median[i], c->unit));
 		out_pad(o, '#', most > 0 ? (size_t)lround(h->median[i] / most * BAR) : 0);
 		if (at)
 			out_printf(o, "  <- %+.1f %%", at->before > 0 ?

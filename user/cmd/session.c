@@ -335,13 +335,7 @@ void session_release(struct session *s)
 
 int session_fail(const struct err *err, int code)
 {
-	struct buf b = BUF_INIT;
-
-	cli_err_text(&b, "tracer", err);
-	if (b.len)
-		io_write_all(STDERR_FILENO, b.data, b.len);
-	buf_release(&b);
-	return code;
+	return cli_fail("tracer", err, code);
 }
 
 /* Help is the small executable's: it has the whole tool as data. */

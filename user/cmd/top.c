@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/term.h"
 #include "cmd/session.h"
 #include "cmd/targets.h"
 #include "cmd/top_opts.h"
@@ -17,6 +18,7 @@
 #include "tui/tui.h"
 
 #define EXIT_FAILED 2
+#define LOG_WIDTH 160	/* of a file or a pipe: names whole, and no wider than they are */
 
 struct top {
 	const struct top_opts *o;
@@ -161,6 +163,7 @@ static int print_now(struct top *t, const struct now *n, struct err *err)
 		.sort = t->sort,
 		.rows = t->o->rows,
 		.color = (enum out_color)t->o->color,
+		.width = cli_term_width(t->s.out.fd, LOG_WIDTH),
 	};
 	int r;
 

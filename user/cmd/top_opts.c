@@ -13,6 +13,8 @@ static const char *const tab_names[] = {
 	[TOP_CALLS] = "calls", [TOP_PROCESSES] = "processes", NULL
 };
 
+#define NOT_ASKED UINT64_MAX
+
 static const struct cli_opt top_rows[] = {
 	{ .name = "pid", .letter = 'p', .kind = CLI_PIDS, .arg = "PID[,PID]...",
 	  .group = LIVE_GROUP_WHICH,
@@ -120,6 +122,8 @@ static int top_agree(const struct top_opts *o, struct err *err)
 		return err_set(err, EINVAL, "--batch and --json exclude each other");
 	if (o->output && !o->batch && !o->json)
 		return err_set(err, EINVAL, "--output is for --batch and --json");
+	if (o->rows != NOT_ASKED && !o->batch && !o->json)
+		return err_set(err, EINVAL, "--rows is for --batch and --json");
 	if (o->delay_ns < TOP_DELAY_MIN_NS)
 		return err_set(err, EINVAL, "--delay: at least 100ms");
 	if (o->ring_bytes > LIVE_RING_LARGEST)
@@ -134,7 +138,7 @@ int top_opts_parse(struct top_opts *o, int argc, char **argv, struct err *err)
 	*o = (struct top_opts){
 		.mode = LIVE_MODE_WAIT,
 		.delay_ns = TOP_DELAY_NS,
-		.rows = TOP_ROWS_DEFAULT,
+		.rows = NOT_ASKED,
 	};
 	r = cli_parse(&top_cmd, argc, argv, o, &first, err);
 	if (r)
@@ -146,7 +150,10 @@ int top_opts_parse(struct top_opts *o, int argc, char **argv, struct err *err)
 			return r;
 		}
 	}
-	return top_agree(o, err);
+	r = top_agree(o, err);
+	if (o->rows == NOT_ASKED)
+		o->rows = TOP_ROWS_DEFAULT;
+	return r;
 }
 
 void top_opts_release(struct top_opts *o)

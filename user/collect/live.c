@@ -17,6 +17,7 @@
 #define SETTLE_NS 200000
 #define FIND_TRIES 5
 #define TICK_MIN_MS 1
+#define TICK_WATCH_MS 200
 #define WATCH_ANSWER_MS 1500
 
 /* A ring that fills in a burst must be emptied before the burst goes on. */
@@ -190,6 +191,9 @@ int live_tick(struct live *l, int timeout_ms, int other)
 	/* A new C library waits to be probed, its threads do not wait. */
 	if (l->routines)
 		ms = TICK_MIN_MS;
+	/* A view wants its stacks by the next refresh: a ring a quarter full wakes it before. */
+	else if (l->watch && ms < TICK_WATCH_MS)
+		ms = TICK_WATCH_MS;
 	if (timeout_ms >= 0 && ms > timeout_ms)
 		ms = timeout_ms;
 	woken = ring_wait(l->ring, ms, other);

@@ -73,14 +73,14 @@ int live_map_each(int fd, size_t key_bytes, size_t value_bytes,
 
 /* ---- system calls ---- */
 
-struct errno_fill {
+struct rows_fill {
 	struct summary *s;
 	int ncpus;
 };
 
 static int errno_row(void *ctx, const void *key, const void *value)
 {
-	struct errno_fill *f = ctx;
+	struct rows_fill *f = ctx;
 	const struct live_errno_key *k = key;
 	const uint64_t *per_cpu = value;
 	struct sum_errno *grown;
@@ -196,20 +196,20 @@ static int by_way_time(const void *a, const void *b)
 	return x->total_ns < y->total_ns ? 1 : x->total_ns > y->total_ns ? -1 : 0;
 }
 
+static int call_row(void *ctx, const void *key, const void *value)
+{
+	struct rows_fill *f = ctx;
+	uint32_t nr = *(const uint32_t *)key;
+
+	return nr < LIVE_NR_CALIB ? one_call(f->s, nr, value, f->ncpus) : 0;
+}
+
 int live_fill_calls(struct live *l, struct summary *s)
 {
-	struct live_call *values = calloc((size_t)l->ncpus, sizeof(*values));
-	struct errno_fill f = { s, l->ncpus };
-	int fd = live_map_fd(l, "calls"), r = values ? 0 : -ENOMEM;
-	uint32_t nr;
+	struct rows_fill f = { s, l->ncpus };
+	int r = live_map_each(live_map_fd(l, "calls"), sizeof(uint32_t),
+			      sizeof(struct live_call) * (size_t)l->ncpus, call_row, &f);
 
-	for (nr = 0; !r && nr < LIVE_NR_CALIB; nr++) {
-		if (bpf_map_lookup_elem(fd, &nr, values))
-			r = -errno;
-		else
-			r = one_call(s, nr, values, l->ncpus);
-	}
-	free(values);
 	if (!r && l->mode == SUM_EXACT)
 		r = live_map_each(live_map_fd(l, "errnos"), sizeof(struct live_errno_key),
 				  sizeof(uint64_t) * (size_t)l->ncpus, errno_row, &f);

@@ -144,3 +144,12 @@ char *human_percent(char out[HUMAN_BYTES], uint64_t part, uint64_t whole)
 	strcat(out, " %");
 	return out;
 }
+
+char *human_value(char out[HUMAN_BYTES], double v, const char *unit)
+{
+	uint64_t n = !(v > 0) ? 0 : v < 1.8e19 ? (uint64_t)(v + 0.5) : UINT64_MAX;
+
+	if (!strcmp(unit, "ns"))
+		return human_ns(out, n, false);
+	return !strcmp(unit, "B") ? human_bytes(out, n) : human_count(out, n);
+}

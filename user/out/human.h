@@ -19,6 +19,8 @@ char *human_ns(char out[HUMAN_BYTES], uint64_t ns, bool ascii);
 char *human_count(char out[HUMAN_BYTES], uint64_t n);
 /* "812 B", "1.5 KiB", "45.6 MiB"; what a unit divides evenly has no zeros behind it: "64 KiB". */
 char *human_bytes(char out[HUMAN_BYTES], uint64_t bytes);
+/* A metric's value by its unit: "ns" as human_ns, "B" as human_bytes, any other as a count. */
+char *human_value(char out[HUMAN_BYTES], double v, const char *unit);
 /* @part of @whole: "100 %", "28.1 %", "2.81 %", "0.02 %"; "0 %", "<0.01 %". */
 char *human_percent(char out[HUMAN_BYTES], uint64_t part, uint64_t whole);
 

@@ -254,10 +254,9 @@ static int add_locks(const struct place *at, const struct summary *s)
 			continue;
 		buf_reset(&name);
 		lock_name(&name, l);
-		if (name.failed)
-			return -ENOMEM;
 		/* Rows move when one is added: each is looked up again when all are there. */
-		if (!count(at, WAITS, name.data, (double)l->waits) ||
+		if (name.failed ||
+		    !count(at, WAITS, name.data, (double)l->waits) ||
 		    !count(at, WAITED, name.data, (double)l->wait.sum) ||
 		    !count(at, WASTED, name.data, (double)l->wasted_wakes))
 			r = -ENOMEM;

@@ -56,7 +56,7 @@ static size_t counted_runs(const struct store_columns *c)
 
 static int take_side(struct regress *r, struct regress_side *to, const struct regress_input *in)
 {
-	const struct store_bench *b = &in->bench[0];
+	const struct store_bench *b = in->bench;
 
 	*to = (struct regress_side){
 		.name = keep(r, in->name),
@@ -366,8 +366,8 @@ int regress_build(struct regress *r, const struct regress_input *base,
 	int rc;
 
 	memset(r, 0, sizeof(*r));
-	o.alternated = base->nbench == 1 && now->nbench == 1 &&
-		       !strcmp(base->bench->group, now->bench->group);
+	/* Two sides of one bench took turns. */
+	o.alternated = *base->bench->group && !strcmp(base->bench->group, now->bench->group);
 	rc = take_side(r, &r->base, base);
 	if (!rc)
 		rc = take_side(r, &r->now, now);

@@ -68,9 +68,8 @@ struct regress {
 /* One side as it is handed in; all is borrowed. */
 struct regress_input {
 	const char *name;
-	const struct store_bench *bench;	/* .nbench of them, at least one */
-	size_t nbench;
-	const struct store_columns *columns;	/* their runs */
+	const struct store_bench *bench;
+	const struct store_columns *columns;	/* its runs */
 	/* Appends the summary of the run @key as JSON; -ENOENT: it has none. NULL: none has. */
 	int (*detail)(void *ctx, int64_t key, struct buf *out, struct err *err);
 	void *ctx;

@@ -67,11 +67,6 @@ static void add_number(struct buf *b, double v)
 		buf_addf(b, "%.*f", v < 99.95 ? 2 : 1, v);
 }
 
-static bool is_bytes(const char *unit)
-{
-	return !strcmp(unit, "B") || !strcmp(unit, "bytes");
-}
-
 void words_value(const struct words *w, struct buf *b, double v, const char *unit)
 {
 	const size_t start = b->len;
@@ -89,7 +84,7 @@ void words_value(const struct words *w, struct buf *b, double v, const char *uni
 		buf_adds(b, w->infinity);
 	} else if (v <= FIGURE_MOST && !strcmp(unit, "ns")) {
 		buf_adds(b, human_ns(tmp, (uint64_t)(v + 0.5), w->ascii));
-	} else if (v <= FIGURE_MOST && is_bytes(unit)) {
+	} else if (v <= FIGURE_MOST && !strcmp(unit, "B")) {
 		buf_adds(b, human_bytes(tmp, (uint64_t)(v + 0.5)));
 	} else {
 		add_number(b, v);

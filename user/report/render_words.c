@@ -164,7 +164,7 @@ void words_machine(const struct words *w, struct buf *b, const struct store_mach
 		words_things(w, b, m->cores, "core", "cores");
 	if (m->memory_bytes) {
 		add_sep(w, b, start);
-		words_value(w, b, (double)m->memory_bytes, "bytes");
+		words_value(w, b, (double)m->memory_bytes, "B");
 	}
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!known(names[i]))

@@ -77,31 +77,24 @@ int side_columns(const struct import_bench *b, struct store_columns *c, struct e
 int side_measure(struct import *imp, struct err *err)
 {
 	struct import_run *run = &imp->bench[0].run[0];
-	struct usage none = { 0 };
 	struct values v;
-	size_t i, n = 0;
+	size_t i;
 	int r;
 
 	if (!imp->summary)
 		return 0;
-	none.wall_ns = imp->summary->s.duration_ns;
-	r = values_of(&v, &none, &imp->summary->s);
+	r = values_of(&v, NULL, &imp->summary->s);
 	if (!r)
 		run->value = calloc(v.n + 1, sizeof(*run->value));
-	if (r || !run->value)
+	if (!run->value)
 		r = -ENOMEM;
 	for (i = 0; !r && i < v.n; i++) {
-		/* What a summary does not say of the use of memory and time is not 0. */
-		if (v.value[i].value <= 0 && strncmp(v.value[i].metric, "syscall.", 8) &&
-		    (!strncmp(v.value[i].metric, "time.", 5) ||
-		     !strncmp(v.value[i].metric, "mem.", 4)))
-			continue;
-		run->value[n] = v.value[i];
-		run->value[n].metric = text_keep(&imp->text, v.value[i].metric,
+		run->value[i] = v.value[i];
+		run->value[i].metric = text_keep(&imp->text, v.value[i].metric,
 						 strlen(v.value[i].metric));
-		r = run->value[n++].metric ? 0 : -ENOMEM;
+		run->values++;
+		r = run->value[i].metric ? 0 : -ENOMEM;
 	}
-	run->values = n;
 	values_release(&v);
 	return r ? err_sys(err, ENOMEM, "cannot take the runs") : 0;
 }
@@ -259,7 +252,7 @@ static int stored_detail(void *ctx, int64_t key, struct buf *out, struct err *er
 struct regress_input side_input(struct side *s)
 {
 	return (struct regress_input){
-		.name = s->name, .bench = s->bench, .nbench = 1, .columns = &s->columns,
+		.name = s->name, .bench = s->bench, .columns = &s->columns,
 		.detail = s->from_file ? file_detail : stored_detail, .ctx = s,
 	};
 }

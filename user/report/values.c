@@ -159,7 +159,7 @@ int values_of(struct values *v, const struct usage *u, const struct summary *s)
 	int r;
 
 	memset(v, 0, sizeof(*v));
-	r = add_usage(v, u);
+	r = u ? add_usage(v, u) : add(v, "time.wall", (double)s->duration_ns);
 	if (!r && !s)
 		r = add(v, "sched.switches", (double)(u->voluntary + u->involuntary));
 	for (i = 0; !r && s && i < sizeof(parts) / sizeof(parts[0]); i++)

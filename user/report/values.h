@@ -14,9 +14,10 @@ struct values {
 };
 
 /*
- * The metrics of one run, each once; @s NULL: it was not traced. What the trace did not
- * collect, or what there was none of (the cost of a thread where none was created), has
- * no value, while counts of nothing are 0. 0 or -ENOMEM; values_release() in every case.
+ * The metrics of one run, each once; @s NULL: it was not traced; @u NULL: what it used was
+ * not asked for, and how long it took is the trace's. What the trace did not collect, or
+ * what there was none of (the cost of a thread where none was created), has no value,
+ * while counts of nothing are 0. 0 or -ENOMEM; values_release() in every case.
  */
 int values_of(struct values *v, const struct usage *u, const struct summary *s);
 void values_release(struct values *v);

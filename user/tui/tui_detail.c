@@ -301,6 +301,9 @@ static void lock_page(struct tui *t, const void *row)
 	struct tui_link process = { .kind = TUI_LIST, .a = (uint64_t)l->tgid, .is = true };
 
 	tui_lock_name(t, l);
+	/* A large program's symbols take seconds where the machine is busy. */
+	if (!t->page_shown)
+		tui_draw_note(t, "reading stacks and their names");
 	t->lock_known = t->source.lock_detail &&
 			!t->source.lock_detail(t->source.ctx, l, &t->lock);
 	buf_addf(&t->text, "  %s lock", sum_lock_kind_name(l->kind));
@@ -443,8 +446,9 @@ void tui_detail_build(struct tui *t)
 	const void *row = tui_detail_row(t, l);
 
 	l->gone = !row;
+	t->page_shown = t->page.n && t->page_of == t->depth;
 	/* The last figures of what is gone stay, if this page is still there. */
-	if (!row && t->page.n && t->page_of == t->depth)
+	if (!row && t->page_shown)
 		return;
 	now_lock_detail_release(&t->lock);
 	memset(&t->lock, 0, sizeof(t->lock));

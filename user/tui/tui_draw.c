@@ -265,3 +265,11 @@ void tui_draw(struct tui *t)
 	}
 	refresh();
 }
+
+void tui_draw_note(struct tui *t, const char *text)
+{
+	if (COLS < TUI_MIN_COLS || LINES < TUI_MIN_LINES)
+		return;
+	tui_cell(t, LINES - 1, 0, COLS, true, TUI_STATUS, text, strlen(text));
+	refresh();
+}

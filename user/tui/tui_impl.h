@@ -155,6 +155,7 @@ struct tui {
 
 	struct tui_page page, help;
 	size_t page_of;		/* the depth whose level .page is of */
+	bool page_shown;	/* before it was built anew */
 	struct now_lock_detail lock;	/* of the page on the screen */
 	bool lock_known;
 
@@ -279,6 +280,8 @@ void tui_help_build(struct tui *t);
 
 /* --- drawing (tui_draw.c, tui_table.c) --- */
 void tui_draw(struct tui *t);
+/* At once in the last line, before something that takes a while; the next drawing ends it. */
+void tui_draw_note(struct tui *t, const char *text);
 void tui_table_draw(struct tui *t, int y, size_t lines);
 void tui_zone_add(struct tui *t, int y, int x0, int x1, enum tui_zone_kind what, int arg);
 #define TUI_MIN_COLS 24

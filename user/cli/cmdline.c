@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/words.h"
+#include "cli/cmdline.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -62,14 +62,15 @@ static int take_word(struct split *s)
 	return 0;
 }
 
-int words_split(struct words *w, const char *line, struct err *err)
+int cmdline_split(struct cmdline *w, const char *line, struct err *err)
 {
 	struct split s = { .at = line, .err = err };
 	size_t len = strlen(line);
 	int r = 0;
 
 	/* No word is longer than what it is made of, and there is a blank behind each. */
-	*w = (struct words){ .text = malloc(len + 2), .word = calloc(len / 2 + 2, sizeof(char *)) };
+	*w = (struct cmdline){ .text = malloc(len + 2),
+			       .word = calloc(len / 2 + 2, sizeof(char *)) };
 	s.to = w->text;
 	if (!w->text || !w->word)
 		r = err_sys(err, ENOMEM, "cannot read a command line");
@@ -83,13 +84,13 @@ int words_split(struct words *w, const char *line, struct err *err)
 	if (!r && !w->n)
 		r = err_set(err, EINVAL, "there is no command in it");
 	if (r)
-		words_release(w);
+		cmdline_release(w);
 	return r;
 }
 
-void words_release(struct words *w)
+void cmdline_release(struct cmdline *w)
 {
 	free(w->text);
 	free(w->word);
-	*w = (struct words){ 0 };
+	*w = (struct cmdline){ 0 };
 }
