@@ -25,6 +25,7 @@ from subprocess import DEVNULL, PIPE
 from bench_figures import (Line, Skip, Spread, added, added_share, aim, figure, have, noise,
                            over_lines, ratio, rotated, table_of, takes_part)
 from bench_run import FLOOR, Bench, Target
+from bench_runs import cost_lines, report_lines
 from bench_top import top_lines
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -333,6 +334,16 @@ def memory(b):
 @row("top", "a screen anew each second: CPU of a refresh; 5 ms are 0.5 % of a core")
 def top(b):
     return top_lines(b)
+
+
+@row("bench", "tracer bench of a program of 1 s, beyond the program itself")
+def bench(b):
+    return cost_lines(b)
+
+
+@row("report", "tracer report over 10,000 stored runs")
+def report(b):
+    return report_lines(b)
 
 
 # ---- printing -------------------------------------------------------------

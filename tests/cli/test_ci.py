@@ -36,6 +36,8 @@ def the_script_of_the_page():
         equal(r.rc, 1, f"exit code of a slower program:\n{r.out}{r.err}{report}")
         contains(r.out, "worse: see report.md", "its words")
         contains(report, "time.wall", "report.md")
+        # The baseline was measured otherwise, which a reader of a difference must know.
+        contains(report, "mode, and what it costs the program: times, and now exact", "report.md")
         suite = xml.parse(os.path.join(d, "report.xml")).getroot()
         failed = [c.get("name") for c in suite.iter("testcase") if c.find("failure") is not None]
         check("time.wall" in failed, f"failed cases: {failed}")

@@ -99,6 +99,7 @@ static void add(struct store *s)
 {
 	struct store_bench b = {
 		.label = "new", .argv = "[]", .cwd = "/", .commit = "", .tracer = "0", .source = "",
+		.mode = "",
 		.machine = { .cpu_model = "", .governor = "", .kernel = "", .vendor = "" },
 	};
 	const struct store_value v = { "time.wall", "ns", STORE_TIME, 1 };

@@ -82,9 +82,9 @@ __attribute__((unused)) static void fixture_sides(struct regress *r)
 
 	r->base = (struct regress_side){
 		.name = "main", .label = "main", .commit = "1f2e3d4c5b6a79880011223344556677",
-		.command = "./orders --workers 8 data.csv", .source = "bench", .tracer = "0.9.0",
-		.when_ns = 1796000000ULL * 1000000000, .runs = FIXTURE_R_RUNS, .load = 0.5,
-		.steal = NAN, .machine = machine,
+		.command = "./orders --workers 8 data.csv", .source = "bench", .mode = "exact",
+		.tracer = "0.9.0", .when_ns = 1796000000ULL * 1000000000, .runs = FIXTURE_R_RUNS,
+		.load = 0.5, .steal = NAN, .machine = machine,
 	};
 	r->now = r->base;
 	r->now.name = r->now.label = "queue-fix";

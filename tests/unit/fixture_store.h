@@ -110,6 +110,7 @@ static inline struct store_bench fixture_bench(const char *label)
 	return (struct store_bench){
 		.label = label, .argv = "[\"./app\",\"-n\",\"3\"]", .cwd = "/srv/app",
 		.commit = "5f3c9a1b", .dirty = true, .tracer = "0.1.0", .source = "bench",
+		.mode = "exact",
 		.when_ns = 1700000000000000000, .load = 0.25, .steal = NAN,
 		.machine = {
 			.cpu_model = "Zen 4", .governor = "performance", .kernel = "6.1.0-18",

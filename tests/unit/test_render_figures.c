@@ -128,7 +128,7 @@ static void sides_say_what_is_known(void **state)
 {
 	const struct regress_side side = {
 		.name = "abc", .label = "abc", .commit = "0123456789abcdef", .dirty = true,
-		.source = "hyperfine", .runs = 1, .when_ns = 1796000000ULL * 1000000000,
+		.source = "hyperfine", .mode = "", .runs = 1, .when_ns = 1796000000ULL * 1000000000,
 	};
 	struct buf b = BUF_INIT;
 

@@ -30,6 +30,7 @@ static void what_is_added_comes_back(void **state)
 	assert_true(got->dirty);
 	assert_string_equal(got->tracer, b.tracer);
 	assert_string_equal(got->source, b.source);
+	assert_string_equal(got->mode, b.mode);
 	assert_int_equal(got->when_ns, b.when_ns);
 	assert_true(got->load == 0.25);
 	assert_true(isnan(got->steal));

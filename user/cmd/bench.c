@@ -23,6 +23,7 @@
 #include "base/io.h"
 #include "cli/term.h"
 #include "cmd/runstore.h"
+#include "collect/live.h"
 #include "out/escape.h"
 #include "out/out.h"
 #include "report/values.h"
@@ -187,6 +188,7 @@ void bench_close(struct bench *b)
 		buf_release(&b->side[i].argv_json);
 	cmdline_release(&b->vs);
 	machine_release(&b->machine);
+	live_free(b->trace);
 	if (b->signal_fd >= 0)
 		close(b->signal_fd);
 }
@@ -245,9 +247,13 @@ static int write_detail(const struct summary *s, struct buf *to, struct err *err
 static int add_run(struct bench *b, struct bench_side *s, struct store_run *run,
 		   const struct store_measured *m, struct err *err)
 {
+	static const char *const modes[] = {
+		[MEASURE_TIMES] = "times", [MEASURE_WAIT] = "wait", [MEASURE_EXACT] = "exact",
+	};
 	int r = 0;
 
 	if (!s->bench.key) {
+		s->bench.mode = modes[b->how];
 		/* The command's side runs first. */
 		if (s->bench.side == STORE_BASELINE)
 			memcpy(s->bench.group, b->side[STORE_COMMAND].bench.id,
@@ -312,7 +318,7 @@ static int failed(const struct bench *b, const struct bench_side *s, int status,
 static int measure(struct bench *b, struct bench_side *s, struct measured *m, struct err *err)
 {
 	struct measure_setup setup = {
-		.how = b->how, .silent = !b->o->show_output, .user = b->o->user,
+		.how = b->how, .trace = &b->trace, .silent = !b->o->show_output, .user = b->o->user,
 		.mask = &b->old_mask, .libexec_dir = b->libexec, .stop_fd = b->signal_fd,
 		.stop_signal = take_signal,
 	};

@@ -23,6 +23,7 @@ struct bench {
 	struct caller caller;		/* whose the store is */
 	struct store *store;
 	enum measure_how how;
+	struct live *trace;		/* from run to run */
 	struct bench_side side[2];	/* STORE_COMMAND; with --vs STORE_BASELINE */
 	size_t nside;
 	struct cmdline vs;

@@ -90,6 +90,7 @@ static void json_bench(struct json *j, const struct store_bench *b)
 	json_u64(j, "when_ns", b->when_ns);
 	json_u64(j, "runs", b->runs);
 	json_str(j, "source", b->source);
+	json_str(j, "mode", *b->mode ? b->mode : NULL);
 	json_str(j, "argv", b->argv);
 	json_end(j);
 }

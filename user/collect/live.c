@@ -51,7 +51,7 @@ void live_release_tables(struct live *l)
 
 static int live_init(struct live *l, const struct live_setup *setup, struct err *err)
 {
-	struct sym_opts so = { .libexec_dir = setup->libexec_dir,
+	const struct sym_opts so = { .libexec_dir = setup->libexec_dir,
 			       .debuginfod = setup->debuginfod,
 			       /* Who watches a screen would rather do without a name. */
 			       .answer_ms = setup->watch ? WATCH_ANSWER_MS : 0 };
@@ -66,6 +66,7 @@ static int live_init(struct live *l, const struct live_setup *setup, struct err 
 		return err_sys(err, -l->ncpus, "cannot count the CPUs");
 	if (live_init_tables(l))
 		return err_sys(err, ENOMEM, "cannot set up the trace");
+	l->sym_opts = so;
 	l->sym = sym_new(&so, err);
 	if (!l->sym)
 		return -err->code;
@@ -99,6 +100,7 @@ void live_free(struct live *l)
 	if (!l)
 		return;
 	live_unload(l);
+	free(l->fresh_bss);
 	live_routine_free(l);
 	ring_free(l->ring);
 	sym_free(l->sym);
@@ -211,7 +213,7 @@ int live_stop(struct live *l, struct err *err)
 	long n;
 	int r;
 
-	if (l->detached)
+	if (l->stopped)
 		return 0;
 	l->stopped_ns = clock_mono_ns();
 	/*
@@ -221,8 +223,10 @@ int live_stop(struct live *l, struct err *err)
 	live_close(l);
 	n = ring_drain(l->ring, UINT64_MAX, live_batch, l);
 	r = live_iterate(l, true, err);
-	live_detach(l);
-	l->detached = true;
+	/* Who lives on would be counted in the next trace. */
+	if (!l->fresh_bss || live_threads(l))
+		live_detach(l);
+	l->stopped = true;
 	if (n >= 0)
 		n = ring_drain(l->ring, UINT64_MAX, live_batch, l);
 	/* Nobody's events wait for what is left to do, names and printing. */

@@ -6,7 +6,7 @@
  * A live trace: the BPF programs, what comes through their ring, and what
  * stands in their maps at the end. One thread owns a struct live. The order is
  * live_open, live_target…, live_start, live_tick…, live_stop, live_summary,
- * live_free.
+ * live_free, or live_again and on with live_target.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +35,7 @@ struct live_setup {
 	bool stacks;			/* sample the stacks of futex waits */
 	bool kernel_stacks;		/* with the kernel's part, for root where it is shown */
 	bool watch;			/* for watch.h: rows while it runs, no summary */
+	bool again;			/* for live_again: no timeline, routines or watch */
 	bool start_routines;		/* a uprobe times each thread's start routine */
 	struct trace_out *timeline;	/* NULL: none; borrowed */
 	uint64_t slice_min_ns;		/* shorter calls are not on the timeline */
@@ -87,6 +88,13 @@ int live_stop(struct live *l, struct err *err);
  * Unwinds and names what was sampled. After live_stop.
  */
 int live_summary(struct live *l, struct summary *s, struct err *err);
+
+/*
+ * After the summary of a trace with .again: begins another with the same set-up, as
+ * live_open gives it, in a fraction of the time. EBUSY where threads of the last one
+ * live on; after that and any other error live_free() is what is left.
+ */
+int live_again(struct live *l, struct err *err);
 
 /* Why names are missing so far, as a warning in @why; 0: they are not. */
 int live_trouble(const struct live *l, struct err *why);

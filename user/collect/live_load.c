@@ -223,6 +223,8 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 		r = attach_all(l, err);
 	if (!r && setup->start_routines)
 		r = live_routine_open(l, l->bpf->progs.routine_begins, err);
+	if (!r && setup->again && live_again_keep(l))
+		r = err_sys(err, ENOMEM, "cannot set up the trace");
 out:
 	free(re);
 	return r;
@@ -274,7 +276,7 @@ void live_forget_full(struct live *l, uint64_t n)
 	__atomic_fetch_sub(&l->bpf->bss->counts.map_full, n, __ATOMIC_RELAXED);
 }
 
-uint64_t live_missed(const struct live *l)
+uint64_t live_missed_ever(const struct live *l)
 {
 	struct bpf_program *prog;
 	uint64_t missed = 0;

@@ -7,18 +7,28 @@
 
 #include "collect/live_state.h"
 
+#define BATCH_BYTES ((size_t)64 << 10)
+#define BATCH_LEAST 16
+
 static int by_batch(int fd, size_t key_bytes, size_t value_bytes,
 		    int (*fn)(void *, const void *, const void *), void *ctx)
 {
-	enum { BATCH = 256 };
-	char *keys = malloc(BATCH * key_bytes), *values = malloc(BATCH * value_bytes);
+	/* A large buffer costs its page faults each time; the bucket of a hash must fit. */
+	size_t batch = value_bytes < BATCH_BYTES / 256 ? 256 : BATCH_BYTES / value_bytes;
+	char *keys, *values;
 	uint64_t cursor = 0;	/* a hash's batch cursor is a bucket number */
 	void *in = NULL;
-	int r = keys && values ? 0 : -ENOMEM;
 	__u32 n, i;
+	int r;
+
+	if (batch < BATCH_LEAST)
+		batch = BATCH_LEAST;
+	keys = malloc(batch * key_bytes);
+	values = malloc(batch * value_bytes);
+	r = keys && values ? 0 : -ENOMEM;
 
 	while (!r) {
-		n = BATCH;
+		n = (__u32)batch;
 		r = bpf_map_lookup_batch(fd, in, &cursor, keys, values, &n, NULL);
 		if (r && r != -ENOENT)
 			break;
@@ -76,6 +86,7 @@ int live_map_each(int fd, size_t key_bytes, size_t value_bytes,
 struct rows_fill {
 	struct summary *s;
 	int ncpus;
+	bool *called;
 };
 
 static int errno_row(void *ctx, const void *key, const void *value)
@@ -200,13 +211,18 @@ static int call_row(void *ctx, const void *key, const void *value)
 {
 	struct rows_fill *f = ctx;
 	uint32_t nr = *(const uint32_t *)key;
+	const char *row = value;
+	size_t bytes = sizeof(struct live_call) * (size_t)f->ncpus;
 
+	if (!row[0] && !memcmp(row, row + 1, bytes - 1))
+		return 0;
+	f->called[nr] = true;
 	return nr < LIVE_NR_CALIB ? one_call(f->s, nr, value, f->ncpus) : 0;
 }
 
 int live_fill_calls(struct live *l, struct summary *s)
 {
-	struct rows_fill f = { s, l->ncpus };
+	struct rows_fill f = { s, l->ncpus, l->called };
 	int r = live_map_each(live_map_fd(l, "calls"), sizeof(uint32_t),
 			      sizeof(struct live_call) * (size_t)l->ncpus, call_row, &f);
 

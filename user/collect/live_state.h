@@ -55,17 +55,19 @@ struct live_still {
 
 struct live {
 	struct live_bpf *bpf;
+	void *fresh_bss;		/* as it was after loading, for live_again; NULL */
 	struct bpf_link *link[LIVE_LINKS];
 	size_t nlink;
 	struct ring *ring;
 	struct sym *sym;
+	struct sym_opts sym_opts;
 	struct trace_out *timeline;
 	uint64_t flows;			/* arrows drawn so far */
 	struct map *tracks;		/* of the timeline: tid → its tgid; NULL: none yet */
 	bool named_oncpu;
 	enum sum_mode mode;
 	unsigned int collect;
-	bool detached;
+	bool stopped;
 	bool hurries;			/* until it has detached; then .nice_before again */
 	int nice_before;
 	const char *way;		/* taken by the system call collector */
@@ -99,9 +101,11 @@ struct live {
 	uint64_t moved;			/* of struct live_counts, as of the last look */
 	bool by_user;			/* only one user's processes, who may change */
 	uint64_t unknown, stacks_lost, waits_lost;
+	uint64_t missed_before;		/* of live_missed_ever, when the trace began */
 	bool has_cost;
 	struct cost bare, traced;
 	uint64_t still_running;
+	bool called[LIVE_NR_CALLS];	/* rows of map "calls" that are not zero, by the summary */
 };
 
 /* A wait that had not come back when the trace ended. */
@@ -123,9 +127,12 @@ const struct live_counts *live_counts(const struct live *l);
 void live_close(struct live *l);	/* no further births */
 void live_moved(struct live *l);	/* who matches may be others: the next tick looks */
 void live_forget_full(struct live *l, uint64_t n);	/* losses that were made good */
-uint64_t live_missed(const struct live *l);	/* program runs the kernel skipped */
+uint64_t live_missed_ever(const struct live *l);	/* program runs the kernel skipped */
 int live_target_put(struct live *l, uint32_t pid, bool own, struct err *err);
 int live_iterate(struct live *l, bool dump, struct err *err);
+
+/* live_again.c: keeps what live_again puts back. 0 or -ENOMEM. */
+int live_again_keep(struct live *l);
 
 /* In a live view: who waits at @key now is handed to watch_still(). */
 int live_peek(struct live *l, const struct live_futex_key *key);

@@ -79,7 +79,7 @@ void live_fill_loss(const struct live *l, struct sum_loss *loss)
 
 	loss->ring_full = c->ring_full;
 	loss->map_full = c->map_full + l->waits_lost;
-	loss->recursion = live_missed(l);
+	loss->recursion = live_missed_ever(l) - l->missed_before;
 	loss->unpaired = c->unpaired;
 	loss->stacks = c->stacks + l->stacks_lost;
 	loss->unknown = l->unknown;

@@ -72,6 +72,22 @@ static int late_signal(const struct run *r)
 	return poll(&p, 1, LATE_MS) > 0 ? r->setup->stop_signal(p.fd) : 0;
 }
 
+/* The trace of the run before, where it left one that can go on. */
+static bool take_trace(struct run *r)
+{
+	struct err ignored = { 0 };
+
+	if (!r->setup->trace || !*r->setup->trace)
+		return false;
+	r->live = *r->setup->trace;
+	*r->setup->trace = NULL;
+	if (!live_again(r->live, &ignored))
+		return true;
+	live_free(r->live);
+	r->live = NULL;
+	return false;
+}
+
 static int open_trace(struct run *r, struct err *err)
 {
 	struct live_setup setup = {
@@ -79,10 +95,12 @@ static int open_trace(struct run *r, struct err *err)
 		.collect = SUM_SYSCALLS | SUM_THREADS | SUM_FUTEX | SUM_PIPES | SUM_SCHED,
 		.targets_only = true,
 		.stacks = true,
+		.again = r->setup->trace != NULL,
 		.libexec_dir = r->setup->libexec_dir,
 	};
 
-	r->live = live_open(&setup, err);
+	if (!take_trace(r))
+		r->live = live_open(&setup, err);
 	if (!r->live || live_target(r->live, r->child.pid, true, err) ||
 	    live_start(r->live, err) < 0)
 		return -err->code;
@@ -241,7 +259,10 @@ int measure_run(const struct measure_setup *setup, char **argv, struct measured 
 		close(r.counter_fd);
 	if (r.events >= 0)
 		close(r.events);
-	live_free(r.live);
+	if (rc || !setup->trace || !out->has_summary)
+		live_free(r.live);
+	else
+		*setup->trace = r.live;
 	launch_release(&r.child);
 	return rc;
 }

@@ -19,12 +19,19 @@
 /* MEASURE_TIMES needs no privilege; the others trace in the mode of that name. */
 enum measure_how { MEASURE_TIMES, MEASURE_WAIT, MEASURE_EXACT };
 
+struct live;
+
 struct measure_setup {
 	enum measure_how how;
 	bool silent;			/* the command's standard descriptors are /dev/null */
 	const sigset_t *mask;		/* the command's signal mask */
 	const char *user;		/* run it as this user; NULL */
 	const char *libexec_dir;	/* of tracer-sym */
+	/*
+	 * Where one run leaves its trace for the next, of the same .how: NULL before the
+	 * first; live_free() after the last.
+	 */
+	struct live **trace;
 	/*
 	 * Becomes readable when it is to end early: by ctrl-C, which reaches the command
 	 * by itself (then *stop_signal is SIGINT), or by another signal, which is handed on.

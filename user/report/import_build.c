@@ -43,7 +43,7 @@ struct import_bench *import_add_bench(struct import *imp, const char *source, st
 	memset(b, 0, sizeof(*b));
 	b->bench = (struct store_bench){
 		.label = "", .argv = "[]", .cwd = "", .commit = "", .tracer = "",
-		.source = source, .load = NAN, .steal = NAN,
+		.source = source, .mode = "", .load = NAN, .steal = NAN,
 		.machine = { .cpu_model = "", .governor = "", .kernel = "", .vendor = "" },
 	};
 	return b;

@@ -62,7 +62,7 @@ static int take_side(struct regress *r, struct regress_side *to, const struct re
 		.name = keep(r, in->name),
 		.label = keep(r, b->label), .commit = keep(r, b->commit),
 		.command = keep(r, b->argv), .source = keep(r, b->source),
-		.tracer = keep(r, b->tracer),
+		.mode = keep(r, b->mode), .tracer = keep(r, b->tracer),
 		.dirty = b->dirty, .when_ns = b->when_ns, .runs = counted_runs(in->columns),
 		.load = b->load, .steal = b->steal,
 		.machine = {
@@ -74,9 +74,9 @@ static int take_side(struct regress *r, struct regress_side *to, const struct re
 		},
 	};
 	memcpy(to->machine.hash, b->machine.hash, sizeof(to->machine.hash));
-	return to->name && to->label && to->commit && to->command && to->source && to->tracer &&
-	       to->machine.cpu_model && to->machine.governor && to->machine.kernel &&
-	       to->machine.vendor ? 0 : -ENOMEM;
+	return to->name && to->label && to->commit && to->command && to->source && to->mode &&
+	       to->tracer && to->machine.cpu_model && to->machine.governor &&
+	       to->machine.kernel && to->machine.vendor ? 0 : -ENOMEM;
 }
 
 __attribute__((format(printf, 2, 3)))
@@ -123,6 +123,9 @@ static int find_differences(struct regress *r)
 		rc = differ_text(r, "machine", b->vendor, n->vendor);
 	if (!rc)
 		rc = differ_text(r, "command", r->base.command, r->now.command);
+	if (!rc)
+		rc = differ_text(r, "mode, and what it costs the program", r->base.mode,
+				 r->now.mode);
 	if (!rc)
 		rc = differ_text(r, "version of tracer", r->base.tracer, r->now.tracer);
 	for (i = 0; !rc && i < 2; i++)

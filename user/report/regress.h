@@ -15,7 +15,7 @@
 
 struct regress_side {
 	const char *name;	/* as it was asked for: a label, a commit, a file */
-	const char *label, *commit, *command, *source, *tracer;	/* "": not known */
+	const char *label, *commit, *command, *source, *mode, *tracer;	/* "": not known */
 	bool dirty;
 	uint64_t when_ns;	/* since 1970; 0: not known */
 	size_t runs;		/* without warm-ups */

@@ -55,6 +55,7 @@ static void put_side(struct json *j, const char *key, const struct regress_side 
 	json_bool(j, "dirty", s->dirty);
 	put_text(j, "command", s->command);
 	put_text(j, "source", s->source);
+	put_text(j, "mode", s->mode);
 	put_text(j, "tracer", s->tracer);
 	put_known(j, "when_ns", s->when_ns);
 	json_u64(j, "runs", s->runs);

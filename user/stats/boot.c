@@ -72,28 +72,42 @@ static int atoms_odd(struct atoms *s, const double *x, size_t n)
 }
 
 /*
- * (high / n)^k - (low / n)^k times exp(@root), half the logarithm of "n over k": two
- * such are the ways in which k draws of n = 2k fall into each of two ranges.
+ * ways[m] = ((m / n)^k - ((m - 1) / n)^k) times the root of "n over k": two such are the
+ * ways in which k draws of n = 2k fall among the first m, or the last, one on its edge.
  */
-static double half_ways(size_t n, double root, size_t low, size_t high)
+static double *half_ways(size_t n)
 {
-	double k = (double)(n / 2);
-	double from = low ? exp(root + k * log((double)low / (double)n)) : 0;
+	double k = (double)(n / 2), root = dist_log_choose((double)n, k) / 2, below = 0;
+	double *ways = malloc((n + 1) * sizeof(*ways));
+	size_t m;
 
-	return exp(root + k * log((double)high / (double)n)) - from;
+	if (!ways)
+		return NULL;
+	ways[0] = 0;
+	for (m = 1; m <= n; m++) {
+		double up_to = exp(root + k * log((double)m / (double)n));
+
+		ways[m] = up_to - below;
+		below = up_to;
+	}
+	return ways;
 }
 
 /* The k-th draw is the @i-th value, which has @weight: all pairs with the next draw. */
-static int atoms_pairs(struct atoms *s, const double *x, size_t n, size_t i, double weight)
+static int atoms_pairs(struct atoms *s, const double *x, size_t n, size_t i, double weight,
+		       const double *ways)
 {
-	double root = dist_log_choose((double)n, (double)(n / 2)) / 2, rest = weight;
-	double lower = half_ways(n, root, i - 1, i);
+	double rest = weight;
 	size_t j;
 	int ret;
 
 	/* k draws up to i, one of them i, and k from j up, one of them j. */
 	for (j = i + 1; j <= n && rest > LEAST_WEIGHT; j++) {
-		double both = lower * half_ways(n, root, n - j, n - j + 1);
+		double both = ways[i] * ways[n - j + 1];
+
+		/* Those that are left are less likely each. */
+		if (both * (double)(n - j + 1) < LEAST_WEIGHT)
+			break;
 
 		ret = atoms_add(s, x[i - 1] / 2 + x[j - 1] / 2, both);
 		if (ret)
@@ -105,18 +119,19 @@ static int atoms_pairs(struct atoms *s, const double *x, size_t n, size_t i, dou
 
 static int atoms_even(struct atoms *s, const double *x, size_t n)
 {
-	double last = 0;
+	double last = 0, *ways = half_ways(n);
 	size_t i;
+	int ret = ways ? 0 : -ENOMEM;
 
-	for (i = 1; i <= n; i++) {
+	for (i = 1; !ret && i <= n; i++) {
 		double below = rank_below(n, n / 2, i);
-		int ret = below - last > LEAST_WEIGHT ? atoms_pairs(s, x, n, i, below - last) : 0;
 
-		if (ret)
-			return ret;
+		if (below - last > LEAST_WEIGHT)
+			ret = atoms_pairs(s, x, n, i, below - last, ways);
 		last = below;
 	}
-	return 0;
+	free(ways);
+	return ret;
 }
 
 /* All medians of resamples of the @n sorted values @x. */

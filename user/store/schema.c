@@ -37,6 +37,7 @@ static const char tables[] =
 	" git_dirty {integer} NOT NULL CHECK (git_dirty IN (0, 1)),"
 	" tracer text NOT NULL,"
 	" source text NOT NULL,"
+	" mode text NOT NULL,"
 	" when_ns {integer} NOT NULL,"
 	" load_avg {real},"
 	" steal {real},"
