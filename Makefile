@@ -120,7 +120,8 @@ COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completio
 .SUFFIXES:
 
 .PHONY: all help tests deps deps-long demo demo-run check check-run check-long check-long-run \
-	bench bench-run lint docs vmlinux-full check-vmlinux install uninstall clean fuzz
+	bench bench-run lint docs docs-built regression vmlinux-full check-vmlinux install \
+	uninstall clean fuzz
 
 all: $(EXE) $(LIBEXEC)
 
@@ -134,7 +135,8 @@ help:
 #: make check         all tests; check-long: with the slow ones
 #: make bench         the figures of docs/benchmarks.md, now; BENCH=ROW: one of its rows
 #: make lint          headers, layers, sizes, names, docs
-#: make docs          man pages and completions into build/
+#: make docs          man pages and completions into build/, the reports of docs/regression/
+#: make regression    measure what those are of anew, as root
 #: make check-vmlinux the kernel types in vmlinux/ against the running kernel
 #: make vmlinux-full  a full dump of the kernel's types, to look things up
 #: make install       prefix=/usr/local, DESTDIR=; uninstall takes it away
@@ -298,10 +300,10 @@ check-long: deps-long
 demo-run: all $(WORKLOADS)
 	@tools/demo.sh $(B)
 
-check-run: all tests docs
+check-run: all tests docs-built
 	@$(PYTHON) tests/run --build $(B)
 
-check-long-run: all tests docs
+check-long-run: all tests docs-built
 	@$(PYTHON) tests/run --build $(B) --long
 
 # What is built on the way is told on stderr: stdout may be JSON.
@@ -310,12 +312,20 @@ bench-run: all $(WORKLOADS) $(BENCHES)
 	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/bench/bench.py --build $(B) \
 		$(addprefix --row ,$(BENCH)) $(BENCHFLAGS)
 
-lint: all docs
+lint: all docs-built
 	@CC='$(CC)' CLANG='$(CLANG)' PYTHON='$(PYTHON)' tools/lint.sh $(B)
 
 # --- docs, install ---------------------------------------------------------
 
-docs: $(MAN) $(COMPLETION)
+docs: docs-built
+	$(call say,GEN,docs/regression/)
+	@tools/regression.sh render $(B) docs/regression
+
+docs-built: all $(MAN) $(COMPLETION)
+
+regression: all $(WORKLOADS)
+	@tools/regression.sh measure $(B)
+	@tools/regression.sh render $(B) docs/regression
 
 $(B)/man/%.1: $(EXE)
 	@mkdir -p $(@D)

@@ -38,6 +38,7 @@ def the_script_of_the_page():
         contains(report, "time.wall", "report.md")
         # The baseline was measured otherwise, which a reader of a difference must know.
         contains(report, "mode, and what it costs the program: times, and now exact", "report.md")
+        contains(report, "the sides did not take turns", "report.md")
         suite = xml.parse(os.path.join(d, "report.xml")).getroot()
         failed = [c.get("name") for c in suite.iter("testcase") if c.find("failure") is not None]
         check("time.wall" in failed, f"failed cases: {failed}")

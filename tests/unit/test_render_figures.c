@@ -69,7 +69,8 @@ static void intervals_may_have_no_end(void **state)
 	static const struct { double low, high; unsigned int notes; const char *want; } rows[] = {
 		{ 1.02, 1.05, 0, "+2.0..+5.0_%" }, { 0.9, INFINITY, 0, "-10..inf_%" },
 		{ INFINITY, INFINITY, 0, "none" }, { NAN, 2, 0, "none" }, { 0, 1, 0, "-100..0_%" },
-		{ 2, 2, COMPARE_CONSTANT, "exact" },
+		{ 2, 2, COMPARE_CONSTANT, "exact" }, { 10, 20, 0, "+900..+1900_%" },
+		{ 17662, 18500.4, 0, "x17,662..18,500" }, { 12.5, INFINITY, 0, "x12.50..inf" },
 	};
 	struct buf b = BUF_INIT;
 	size_t i;

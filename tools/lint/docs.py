@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import tempfile
 
 from tree import BUILD, files, finish, problem, text
 
@@ -104,8 +105,25 @@ def check_mentions(path, known, targets):
                         problem(path, n, f"tracer {m[1]} {o}: there is no such option")
 
 
+def check_regression():
+    """The reports of docs/regression are what the tool makes of the runs there."""
+    with tempfile.TemporaryDirectory() as d:
+        subprocess.run(["tools/regression.sh", "render", BUILD, d], check=True)
+        for name in sorted(os.listdir(d)):
+            path = f"docs/regression/{name}"
+            if not os.path.exists(path) or text(path) != text(os.path.join(d, name)):
+                problem(path, 1, "is not what the tool prints now: make docs")
+    report = set(text("docs/regression/regression.txt").splitlines())
+    shown = re.search(r"<!-- lines of docs/regression/regression.txt -->\n```\n(.*?)```",
+                      text("docs/ci.md"), re.S)
+    for line in shown[1].splitlines() if shown else ():
+        if line and line not in report:
+            problem("docs/ci.md", 1, f"no line of docs/regression/regression.txt: {line}")
+
+
 def main():
     known = check_generated()
+    check_regression()
     targets = set(re.findall(r"^([a-z][\w-]*(?: [a-z][\w-]*)*):", text("Makefile"), re.M))
     targets = {t for group in targets for t in group.split()}
     for path in files("*.md"):

@@ -293,6 +293,21 @@ static int compare_all(struct regress *r, const struct compare_opts *opts, struc
 	return rc;
 }
 
+/* A level of the machine that lasts for some seconds looks just like a slower program. */
+static int doubt_times(struct regress *r, bool alternated)
+{
+	size_t i;
+
+	if (alternated || r->verdict != COMPARE_WORSE)
+		return 0;
+	for (i = 0; i < r->nmetric; i++)
+		if (r->metric[i].result.verdict == COMPARE_WORSE &&
+		    r->metric[i].kind == METRIC_COUNT)
+			return 0;
+	return differ(r, "only times are worse, and the sides did not take turns (bench --vs): "
+		      "it may be the machine");
+}
+
 /* ---- what changed ---- */
 
 static size_t details_of(const struct regress_input *in)
@@ -385,6 +400,8 @@ int regress_build(struct regress *r, const struct regress_input *base,
 			     "compared", base->name, now->name);
 	if (!rc)
 		rc = compare_all(r, &o, err);
+	if (!rc && doubt_times(r, o.alternated))
+		rc = err_sys(err, ENOMEM, "cannot compare");
 	if (!rc)
 		rc = find_parts(r, base, now, &o, err);
 	if (rc)

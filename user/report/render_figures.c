@@ -134,6 +134,14 @@ void words_interval(const struct words *w, struct buf *b, const struct metric_re
 		buf_adds(b, "exact");
 	} else if (isnan(r->ci[0]) || isnan(r->ci[1]) || isinf(r->ci[0])) {
 		buf_adds(b, w->unknown);
+	} else if (r->ci[0] >= FIGURE_FACTOR) {
+		buf_adds(b, w->times);
+		add_number(b, r->ci[0]);
+		buf_adds(b, w->to);
+		if (isinf(r->ci[1]))
+			buf_adds(b, w->infinity);
+		else
+			add_number(b, r->ci[1]);
 	} else {
 		add_percent(b, r->ci[0] - 1);
 		buf_adds(b, w->to);

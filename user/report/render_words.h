@@ -31,7 +31,7 @@ void words_blanks(const struct words *w, struct buf *b, size_t start);
 void words_value(const struct words *w, struct buf *b, double v, const char *unit);
 /* Of new / base: "+33 %", "-0.2 %", "×12.5", "from 0", "0 %". */
 void words_ratio(const struct words *w, struct buf *b, double ratio);
-/* The ratio's interval: "+28…+39 %", "exact" where each side is a constant. */
+/* The ratio's interval: "+28…+39 %", "×19…26", "exact" where each side is a constant. */
 void words_interval(const struct words *w, struct buf *b, const struct metric_result *r);
 /* A probability: "<0.001", "0.012", "0.34", "1". */
 void words_p(const struct words *w, struct buf *b, double p);
