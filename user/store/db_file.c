@@ -66,18 +66,29 @@ static int check_file(const char *path, enum store_mode mode, struct err *err)
 }
 
 /*
- * A reader wants a file for the log's index beside the store. Where it may not make
+ * A reader wants a file for the log's index beside the store. Where it cannot make
  * one and there is no log, it reads the file as one that nobody changes: an archive,
- * a read-only mount. Should its owner begin to write just then, an error is what comes.
+ * a read-only mount, a full disk. Should somebody begin to write just then, an error
+ * is what comes.
  */
+#define FROZEN "?immutable=1"
+
+static bool has_no_log(const char *path)
+{
+	char wal[PATH_MAX];
+	struct stat st;
+
+	if ((size_t)snprintf(wal, sizeof(wal), "%s-wal", path) >= sizeof(wal))
+		return false;
+	return stat(wal, &st) ? errno == ENOENT : !st.st_size;
+}
+
 static bool frozen(const char *path)
 {
-	char dir[PATH_MAX], wal[PATH_MAX];
+	char dir[PATH_MAX];
 
-	if ((size_t)snprintf(dir, sizeof(dir), "%s", path) >= sizeof(dir) ||
-	    (size_t)snprintf(wal, sizeof(wal), "%s-wal", path) >= sizeof(wal))
-		return false;
-	return euidaccess(dirname(dir), W_OK) && access(wal, F_OK) && errno == ENOENT;
+	return (size_t)snprintf(dir, sizeof(dir), "%s", path) < sizeof(dir) &&
+	       euidaccess(dirname(dir), W_OK) && has_no_log(path);
 }
 
 static int check_ours(struct db *db, struct err *err)
@@ -95,15 +106,11 @@ static int check_ours(struct db *db, struct err *err)
 	return 0;
 }
 
-struct db *db_sqlite_open(const char *path, enum store_mode mode, struct err *err)
+static struct db *open_ours(const char *path, bool read_only, const char *how, struct err *err)
 {
-	bool read_only = mode == STORE_READ;
-	struct db *db;
+	int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	struct db *db = sqlite_connect(path, path, flags, how, err);
 
-	if (check_file(path, mode, err))
-		return NULL;
-	db = sqlite_connect(path, path, read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE,
-			    read_only && frozen(path) ? "?immutable=1" : "", err);
 	if (!db)
 		return NULL;
 	db->read_only = read_only;
@@ -111,6 +118,23 @@ struct db *db_sqlite_open(const char *path, enum store_mode mode, struct err *er
 		db_close(db);
 		return NULL;
 	}
+	return db;
+}
+
+struct db *db_sqlite_open(const char *path, enum store_mode mode, struct err *err)
+{
+	bool read_only = mode == STORE_READ;
+	struct db *db;
+
+	if (check_file(path, mode, err))
+		return NULL;
+	db = open_ours(path, read_only, read_only && frozen(path) ? FROZEN : "", err);
+	if (!db && read_only && err->code == ENOSPC && has_no_log(path)) {
+		*err = (struct err){ 0 };
+		db = open_ours(path, true, FROZEN, err);
+	}
+	if (!db)
+		return NULL;
 	/* SQLite opens what it cannot write for reading and says so nowhere else. */
 	if (!read_only && sqlite_is_read_only(db)) {
 		err_sys(err, EACCES, "store %s cannot be written", path);
