@@ -178,7 +178,7 @@ static void too_few_runs_decide_nothing(void **state)
 	assert_true(r.runs_needed >= 5);
 	r = compare_runs("time.wall", fast, 0, slow, 10);
 	assert_int_equal(r.verdict, COMPARE_INCONCLUSIVE);
-	assert_int_equal(r.runs_needed, 3);
+	assert_int_equal(r.runs_needed, 5);	/* times cannot be decided with three */
 	assert_near(r.ratio, 1, 0);
 }
 

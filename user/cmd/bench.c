@@ -27,6 +27,7 @@
 #include "out/escape.h"
 #include "out/out.h"
 #include "report/values.h"
+#include "store/text.h"
 #include "tracer/version.h"
 
 void bench_note(const struct bench *b, const char *fmt, ...)
@@ -101,6 +102,7 @@ static int make_side(struct bench *b, enum store_side which, struct err *err)
 		.dirty = b->dirty,
 		.tracer = TRACER_VERSION,
 		.source = "bench",
+		.planned = b->o->warmup + b->o->runs,
 		.when_ns = clock_real_ns(),
 		.load = b->machine.load,
 		.steal = b->machine.steal,
@@ -143,10 +145,35 @@ static int own_directory(struct bench *b, struct err *err)
 	return 0;
 }
 
+static int check_label(const char *option, const char *label, struct err *err)
+{
+	if (!label)
+		return 0;
+	if (!strcmp(label, "-"))
+		return err_set(err, EINVAL, "%s: - stands for benches without a label", option);
+	return text_check("label", label, err) ? err_prefix(err, "%s", option) : 0;
+}
+
+/* Before hours of runs, not after them. */
+static int check_output(const struct bench *b, struct err *err)
+{
+	int raised, r = caller_lower(&b->caller);
+
+	if (r)
+		return err_sys(err, -r, "cannot become the user who called");
+	if (out_same_file(b->o->output, store_name(b->store)))
+		r = err_set(err, EINVAL, "-o %s is the store", b->o->output);
+	else if (strcmp(b->o->output, "-"))
+		r = out_file_check(b->o->output, err);
+	raised = caller_raise(&b->caller);
+	return r || !raised ? r : err_sys(err, -raised, "cannot be root again");
+}
+
 int bench_open(struct bench *b, const struct bench_opts *o, struct err *err)
 {
 	char cwd[sizeof(b->cwd)] = "";
 	struct buf text = BUF_INIT;
+	bool as_root;
 	size_t i;
 
 	memset(b, 0, sizeof(*b));
@@ -157,6 +184,8 @@ int bench_open(struct bench *b, const struct bench_opts *o, struct err *err)
 	b->how = o->mode == BENCH_TIMES ? MEASURE_TIMES : o->mode == BENCH_WAIT ? MEASURE_WAIT :
 		 MEASURE_EXACT;
 	b->progress = !o->quiet && isatty(STDERR_FILENO);
+	if (check_label("--label", o->label, err) || check_label("--vs-label", o->vs_label, err))
+		return -err->code;
 	(void)caller_find(&b->caller);
 	if (o->vs && cmdline_split(&b->vs, o->vs, err))
 		return err_prefix(err, "--vs");
@@ -169,8 +198,11 @@ int bench_open(struct bench *b, const struct bench_opts *o, struct err *err)
 		return -err->code;
 	if (machine_look(&b->machine))
 		return err_sys(err, ENOMEM, "cannot look at the machine");
-	b->store = runstore_open(&b->caller, o->store, STORE_CREATE, err);
+	b->store = runstore_open(&b->caller, o->store, STORE_CREATE, &as_root, err);
+	b->store_caller = as_root ? (struct caller){ 0 } : b->caller;
 	if (!b->store)
+		return -err->code;
+	if (o->output && check_output(b, err))
 		return -err->code;
 	machine_commit(b->commit, &b->dirty);
 	for (i = 0; i < b->nside; i++)
@@ -201,8 +233,8 @@ static int run_shell(struct bench *b, const char *option, const char *command, s
 	char *argv[] = { (char *)(uintptr_t)"sh", (char *)(uintptr_t)"-c",
 			 (char *)(uintptr_t)command, NULL };
 	struct measure_setup setup = {
-		.silent = !b->o->show_output, .user = b->o->user, .mask = &b->old_mask,
-		.stop_fd = b->signal_fd, .stop_signal = take_signal,
+		.silent = !b->o->show_output, .mask = &b->old_mask, .stop_fd = b->signal_fd,
+		.stop_signal = take_signal,
 	};
 	struct measured m;
 
@@ -266,12 +298,12 @@ static int add_run(struct bench *b, struct bench_side *s, struct store_run *run,
 static int add_run_lowered(struct bench *b, struct bench_side *s, struct store_run *run,
 			   const struct store_measured *m, struct err *err)
 {
-	int r = caller_lower(&b->caller), raised;
+	int r = caller_lower(&b->store_caller), raised;
 
 	if (r)
 		return err_sys(err, -r, "cannot become the user who called");
 	r = add_run(b, s, run, m, err);
-	raised = caller_raise(&b->caller);
+	raised = caller_raise(&b->store_caller);
 	if (!r && raised)
 		r = err_sys(err, -raised, "cannot be root again");
 	return r;
@@ -298,6 +330,9 @@ static int keep_run(struct bench *b, struct bench_side *s, const struct measured
 		r = add_run_lowered(b, s, &run, &(struct store_measured){
 			.value = v.value, .values = v.n,
 			.detail = detail.data, .detail_len = detail.len }, err);
+	if (!r && m->has_summary && m->sum.loss.total)
+		bench_note(b, "%" PRIu64 " events were lost in run %" PRIu64
+			   ": its counts are too low", m->sum.loss.total, b->order + 1);
 	b->order += !r;
 	values_release(&v);
 	buf_release(&detail);
@@ -367,7 +402,6 @@ static int one_turn(struct bench *b, uint64_t turn, bool warmup, struct err *err
 int bench_run(struct bench *b, struct err *err)
 {
 	uint64_t all = b->o->warmup + b->o->runs, turn;
-	struct err later = { 0 };
 	int r = run_shell(b, "setup", b->o->setup, err);
 
 	b->began_ns = clock_mono_ns();
@@ -376,7 +410,8 @@ int bench_run(struct bench *b, struct err *err)
 		r = one_turn(b, turn, turn < b->o->warmup, err);
 	}
 	bench_progress(b, NULL, 0, 0);
-	if (run_shell(b, "cleanup", b->o->cleanup, r ? &later : err) && !r)
-		r = -err->code;
+	b->whole = !r && !b->stopped;
+	/* What was measured is shown all the same. */
+	(void)run_shell(b, "cleanup", b->o->cleanup, &b->cleanup);
 	return r;
 }

@@ -20,7 +20,8 @@ struct bench_side {
 
 struct bench {
 	const struct bench_opts *o;
-	struct caller caller;		/* whose the store is */
+	struct caller caller;		/* who called, whose the output is */
+	struct caller store_caller;	/* whose the store is */
 	struct store *store;
 	enum measure_how how;
 	struct live *trace;		/* from run to run */
@@ -33,6 +34,8 @@ struct bench {
 	char cwd[4096], libexec[4096];
 	sigset_t old_mask;
 	int signal_fd;			/* -1: none */
+	bool whole;			/* all runs are over */
+	struct err cleanup;		/* what --cleanup came to */
 	int stopped;			/* signal that ends it early; 0: none */
 	uint64_t order;			/* of the next run */
 	bool progress;			/* stderr is a terminal that is told */

@@ -20,13 +20,19 @@ static int bench(const struct bench_opts *o, struct err *err)
 
 	if (!r)
 		r = bench_run(&b, err);
-	if (!r && b.stopped) {
-		bench_note(&b, "ended early: %" PRIu64 " runs are stored", b.order);
-		r = 128 + b.stopped;
-	} else if (!r) {
+	if (!r && b.whole)
 		r = bench_show(&b, err);
-	} else if (b.order) {
-		bench_note(&b, "%" PRIu64 " runs before it are stored", b.order);
+	else if (!r)
+		bench_note(&b, "ended early: %" PRIu64 " run%s stored", b.order,
+			   b.order == 1 ? " is" : "s are");
+	else if (b.order)
+		bench_note(&b, "%" PRIu64 " run%s before it %s stored", b.order,
+			   b.order == 1 ? "" : "s", b.order == 1 ? "is" : "are");
+	if (r >= 0 && b.stopped) {
+		r = 128 + b.stopped;
+	} else if (r >= 0 && b.cleanup.code) {
+		*err = b.cleanup;
+		r = -err->code;
 	}
 	bench_close(&b);
 	return r;

@@ -85,7 +85,8 @@ static const struct cli_pair bench_exits[] = {
 	{ "0", "done; with --vs, nothing is worse" },
 	{ "1", "with --vs: the command is worse than the baseline" },
 	{ "2", "usage, a command that failed, or runs that could not be stored" },
-	{ "130", "ended by ctrl-C; the runs that were over are stored" },
+	{ "130", "ended by ctrl-C; the runs that were over are stored (129 and 143: by SIGHUP and "
+	  "SIGTERM)" },
 	CLI_END_OF_PAIRS
 };
 

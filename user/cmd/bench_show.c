@@ -11,6 +11,8 @@
 #include "out/escape.h"
 #include "out/human.h"
 #include "out/json.h"
+#include "out/shellword.h"
+#include "out/utf8.h"
 #include "report/render.h"
 #include "stats/sample.h"
 
@@ -41,14 +43,25 @@ static int figures_of(const struct store_columns *c, const struct store_column *
 	return 0;
 }
 
+/* By columns, of which "µs" has fewer than bytes. */
+static void put_right(struct out_stream *o, const char *s)
+{
+	size_t width = utf8_width(s, strlen(s));
+
+	out_pad(o, ' ', width < 12 ? 12 - width : 1);
+	out_puts(o, s);
+}
+
 static void put_row(struct out_stream *o, const struct store_column *c, const struct figures *f,
 		    int width)
 {
 	char median[HUMAN_BYTES], min[HUMAN_BYTES], max[HUMAN_BYTES];
 
-	out_printf(o, "  %-*s  %10s  %10s  %10s\n", width, c->metric,
-		   human_value(median, f->median, c->unit), human_value(min, f->min, c->unit),
-		   human_value(max, f->max, c->unit));
+	out_printf(o, "  %-*s", width, c->metric);
+	put_right(o, human_value(median, f->median, c->unit));
+	put_right(o, human_value(min, f->min, c->unit));
+	put_right(o, human_value(max, f->max, c->unit));
+	out_putc(o, '\n');
 }
 
 /* The times first, then what was counted; what was always 0 is left out. */
@@ -88,27 +101,44 @@ static size_t counted(const struct store_columns *c)
 static void put_head(struct out_stream *o, const struct bench *b, const struct store_columns *c)
 {
 	struct buf text = BUF_INIT;
-	size_t i;
+	size_t i, failed = 0;
 
 	for (i = 0; b->o->argv[i]; i++) {
 		buf_adds(&text, i ? " " : "");
 		escape_term(&text, b->o->argv[i], strlen(b->o->argv[i]), false);
 	}
-	out_printf(o, "%zu runs of %s\n\n", counted(c), text.data ? text.data : "");
+	out_printf(o, "%zu run%s of %s\n", counted(c), counted(c) == 1 ? "" : "s",
+		   text.data ? text.data : "");
+	for (i = 0; i < c->runs; i++)
+		failed += !c->run[i].warmup && (c->run[i].exit_code || c->run[i].signal);
+	if (failed)
+		out_printf(o, "%zu of them failed\n", failed);
+	out_putc(o, '\n');
 	buf_release(&text);
 }
 
 static void put_foot(struct out_stream *o, const struct bench *b, const struct store_bench *s)
 {
-	struct buf text = BUF_INIT;
+	struct buf name = BUF_INIT, line = BUF_INIT;
+	char id[13];
 
-	if (*s->label)
-		escape_term(&text, s->label, strlen(s->label), false);
+	snprintf(id, sizeof(id), "%.12s", s->id);
+	escape_term(&name, *s->label ? s->label : id, strlen(*s->label ? s->label : id), false);
+	buf_adds(&line, "tracer report ");
+	if (b->o->store) {
+		buf_adds(&line, "--store ");
+		shellword_add(&line, b->o->store);
+		buf_addc(&line, ' ');
+	}
+	/* A label that a line cannot hold has an id. */
+	if (*s->label && *s->label != '-' && name.data && !strcmp(name.data, s->label))
+		shellword_add(&line, s->label);
 	else
-		buf_addf(&text, "%.12s", s->id);
-	out_printf(o, "\nstored as %s in %s; 'tracer report %s OTHER' compares\n",
-		   text.data ? text.data : "", store_name(b->store), text.data ? text.data : "");
-	buf_release(&text);
+		buf_adds(&line, id);
+	out_printf(o, "\nstored as %s in %s\nto compare:  %s OTHER\n", name.data ? name.data : "",
+		   store_name(b->store), line.data ? line.data : "");
+	buf_release(&name);
+	buf_release(&line);
 }
 
 static void json_run(struct json *j, const struct store_columns *c, size_t run)
@@ -226,8 +256,14 @@ static int show_comparison(struct bench *b, struct out_stream *o, struct err *er
 int bench_show(struct bench *b, struct err *err)
 {
 	struct out_stream out;
-	int r = out_stream_open(&out, b->o->output ? b->o->output : "-", err), closed;
+	int closed, r = caller_lower(&b->caller);
 
+	if (r)
+		return err_sys(err, -r, "cannot become the user who called");
+	r = out_stream_open(&out, b->o->output ? b->o->output : "-", err);
+	closed = caller_raise(&b->caller);
+	if (!r && closed)
+		r = err_sys(err, -closed, "cannot be root again");
 	if (r)
 		return r;
 	r = b->nside == 2 ? show_comparison(b, &out, err) : show_runs(b, &out, err);

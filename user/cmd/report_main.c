@@ -30,9 +30,10 @@ static int write_report(const struct report_opts *opts, const struct regress *r,
 }
 
 /* An exit code, or -errno. */
-static int compare(struct store *s, const struct report_opts *opts, struct out_stream *o,
+static int compare(struct store *s, const struct report_opts *opts, struct report_out *out,
 		   struct err *err)
 {
+	struct out_stream *o;
 	struct side base = { 0 }, now = { 0 };
 	struct regress_input in[2];
 	struct regress r;
@@ -46,7 +47,8 @@ static int compare(struct store *s, const struct report_opts *opts, struct out_s
 		rc = regress_build(&r, &in[0], &in[1], NULL, err);
 	}
 	if (!rc) {
-		rc = write_report(opts, &r, o, err);
+		o = report_stream(out, err);
+		rc = o ? write_report(opts, &r, o, err) : -err->code;
 		if (!rc && r.verdict == COMPARE_WORSE)
 			rc = EXIT_WORSE;
 		else if (!rc && r.verdict == COMPARE_INCONCLUSIVE && opts->strict)
@@ -58,7 +60,7 @@ static int compare(struct store *s, const struct report_opts *opts, struct out_s
 	return rc;
 }
 
-static int act(struct store *s, const struct report_opts *opts, struct out_stream *o,
+static int act(struct store *s, const struct report_opts *opts, struct report_out *o,
 	       struct err *err)
 {
 	if (opts->list)
@@ -78,11 +80,12 @@ static int open_store(const struct report_opts *opts, struct store **s, struct e
 	enum store_mode mode = opts->import ? STORE_CREATE : opts->forget ? STORE_WRITE :
 			       STORE_READ;
 	struct caller c;
+	bool as_root;
 	int r;
 
 	(void)caller_find(&c);
-	*s = runstore_open(&c, opts->store, mode, err);
-	/* Nothing here needs root but a store that is root's. */
+	*s = runstore_open(&c, opts->store, mode, &as_root, err);
+	/* Nothing else here needs root, whosever the store is. */
 	r = caller_become(&c);
 	if (r)
 		return err_sys(err, -r, "cannot become the user who called");
@@ -95,18 +98,40 @@ static int open_store(const struct report_opts *opts, struct store **s, struct e
 	return -err->code;
 }
 
+struct out_stream *report_stream(struct report_out *o, struct err *err)
+{
+	if (!o->open && !out_stream_open(&o->stream, o->opts->output ? o->opts->output : "-", err))
+		o->open = true;
+	return o->open ? &o->stream : NULL;
+}
+
+/* What is read must not be what is written to. */
+static int keep_inputs(const struct report_opts *opts, const struct store *s, struct err *err)
+{
+	const char *const inputs[] = { s ? store_name(s) : NULL, opts->base, opts->now,
+				       opts->import };
+	size_t i;
+
+	for (i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++)
+		if (opts->output && inputs[i] && out_same_file(opts->output, inputs[i]))
+			return err_set(err, EINVAL, "-o %s would overwrite what is read",
+				       opts->output);
+	return 0;
+}
+
 static int report(const struct report_opts *opts, struct err *err)
 {
 	struct store *s = NULL;
-	struct out_stream o;
+	struct report_out o = { .opts = opts };
 	int r = open_store(opts, &s, err), closed;
 
 	if (r)
 		return r;
-	r = out_stream_open(&o, opts->output ? opts->output : "-", err);
-	if (!r) {
+	r = keep_inputs(opts, s, err);
+	if (!r)
 		r = act(s, opts, &o, err);
-		closed = out_stream_close(&o, r < 0 ? &(struct err){ 0 } : err);
+	if (o.open) {
+		closed = out_stream_close(&o.stream, r < 0 ? &(struct err){ 0 } : err);
 		r = r < 0 ? r : closed ? closed : r;
 	}
 	store_close(s);

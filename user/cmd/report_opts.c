@@ -35,7 +35,7 @@ static const struct cli_opt report_rows[] = {
 	{ .name = "forget", .kind = CLI_FLAG, .group = GROUP_ELSE,
 	  .help = "delete all benches of --label, and their runs", REPORT_AT(forget) },
 	{ .name = "label", .letter = 'l', .kind = CLI_STRING, .arg = "NAME", .group = GROUP_ELSE,
-	  .help = "the label that these four are for", REPORT_AT(label) },
+	  .help = "the label that these four are for; -: benches without one", REPORT_AT(label) },
 	{ .name = "format", .kind = CLI_ENUM, .arg = "FORMAT", .group = LIVE_GROUP_SHOW,
 	  .help = "text, json, html, markdown or junit (default: text)",
 	  .values = report_format_names, REPORT_AT(format) },
@@ -98,7 +98,8 @@ const struct cli_cmd report_cmd = {
 		"statistics.md says what a verdict rests on. What changed in the program is named "
 		"too: system calls, locks with their stacks, stages of threads, pipes.\n"
 		"\n"
-		"A side is a label (its newest bench; LABEL~1 the one before), a bench's id or a "
+		"A side is a label (its newest bench that was not broken off; LABEL~1 the one "
+		"before), a bench's id or a "
 		"commit as they begin, or a file: of 'tracer run --json', hyperfine's "
 		"--export-json, or Go's benchmarks (FILE#2: the second command in it).\n"
 		"\n"

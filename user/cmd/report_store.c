@@ -15,11 +15,13 @@
 #include "out/escape.h"
 #include "out/human.h"
 #include "out/json.h"
+#include "out/shellword.h"
 #include "report/side.h"
 #include "stats/change.h"
 #include "stats/sample.h"
 
 #define DATE_BYTES 32
+#define UNLABELLED "-"
 
 static const char *date(char out[DATE_BYTES], uint64_t ns)
 {
@@ -31,21 +33,43 @@ static const char *date(char out[DATE_BYTES], uint64_t ns)
 	return out;
 }
 
-/* Printable, and no longer than @max bytes. */
+/* Printable, and no wider than @max - 1 columns of a byte each: no character is cut. */
 static const char *shown(char *out, size_t max, const char *s)
 {
 	struct buf b = BUF_INIT;
+	size_t n;
 
 	escape_term(&b, s, strlen(s), false);
-	snprintf(out, max, "%s", b.data && b.len ? b.data : "-");
+	n = b.data ? b.len : 0;
+	while (n >= max || (n && n < b.len && ((unsigned char)b.data[n] & 0xc0) == 0x80))
+		n--;
+	if (n)
+		memcpy(out, b.data, n);
+	out[n] = '\0';
 	buf_release(&b);
-	return out;
+	return n ? out : strcpy(out, UNLABELLED);
+}
+
+/* What --label names: "-" is how a list shows benches without one. */
+static const char *label_of(const struct report_opts *opts)
+{
+	return opts->label && !strcmp(opts->label, UNLABELLED) ? "" : opts->label;
+}
+
+static int no_bench(struct store *s, const char *label, struct err *err)
+{
+	int r = err_set(err, ENOENT, *label ? "no bench in %s has the label '%s'" :
+			"no bench in %s is without a label%s", store_name(s), label);
+
+	err_hint(err, "'tracer report --list --store %s' shows the labels", store_name(s));
+	return r;
 }
 
 /* ---- list ---- */
 
-static int list_labels(struct store *s, bool json, struct out_stream *o, struct err *err)
+static int list_labels(struct store *s, bool json, struct report_out *out, struct err *err)
 {
+	struct out_stream *o;
 	struct store_labels l;
 	char when[DATE_BYTES], name[128];
 	struct json j;
@@ -54,6 +78,11 @@ static int list_labels(struct store *s, bool json, struct out_stream *o, struct 
 
 	if (r)
 		return r;
+	o = report_stream(out, err);
+	if (!o) {
+		store_labels_release(&l);
+		return -err->code;
+	}
 	if (json) {
 		json_init(&j, o);
 		json_object(&j, NULL);
@@ -95,17 +124,25 @@ static void json_bench(struct json *j, const struct store_bench *b)
 	json_end(j);
 }
 
-static int list_benches(struct store *s, const char *label, bool json, struct out_stream *o,
+static int list_benches(struct store *s, const char *label, bool json, struct report_out *out,
 			struct err *err)
 {
+	struct out_stream *o;
 	struct store_benches l;
-	char when[DATE_BYTES], command[256];
+	char when[DATE_BYTES], runs[48], command[256];
+	struct buf words = BUF_INIT;
 	struct json j;
 	size_t i;
 	int r = store_select(s, &(struct store_query){ .label = label }, &l, err);
 
 	if (r)
 		return r;
+	o = l.n ? report_stream(out, err) : NULL;
+	if (!o) {
+		r = l.n ? -err->code : no_bench(s, label, err);
+		store_benches_release(&l);
+		return r;
+	}
 	if (json) {
 		json_init(&j, o);
 		json_object(&j, NULL);
@@ -117,26 +154,37 @@ static int list_benches(struct store *s, const char *label, bool json, struct ou
 		json_end(&j);
 		r = json_finish(&j);
 	} else {
-		out_printf(o, "%-16s  %-12s  %-12s  %6s  %s\n", "WHEN", "ID", "COMMIT", "RUNS",
-			   "COMMAND");
-		for (i = 0; i < l.n; i++)
-			out_printf(o, "%-16s  %.12s  %-11.11s%c  %6" PRIu64 "  %s\n",
-				   date(when, l.bench[i].when_ns), l.bench[i].id,
-				   *l.bench[i].commit ? l.bench[i].commit : "-",
-				   l.bench[i].dirty ? '+' : ' ', l.bench[i].runs,
-				   shown(command, sizeof(command), l.bench[i].argv));
+		out_printf(o, "%-16s  %-12s  %-12s  %8s  %-5s  %s\n", "WHEN", "ID", "COMMIT",
+			   "RUNS", "MODE", "COMMAND");
+		for (i = 0; i < l.n; i++) {
+			const struct store_bench *b = &l.bench[i];
+
+			/* One that was broken off, or is under way: "3/10". */
+			if (b->runs < b->planned)
+				snprintf(runs, sizeof(runs), "%" PRIu64 "/%" PRIu64, b->runs,
+					 b->planned);
+			else
+				snprintf(runs, sizeof(runs), "%" PRIu64, b->runs);
+			buf_reset(&words);
+			shellword_add_argv(&words, b->argv);
+			out_printf(o, "%-16s  %.12s  %-11.11s%c  %8s  %-5s  %s\n",
+				   date(when, b->when_ns), b->id, *b->commit ? b->commit : "-",
+				   b->dirty ? '+' : ' ', runs, *b->mode ? b->mode : "-",
+				   shown(command, sizeof(command), words.data ? words.data : ""));
+		}
+		buf_release(&words);
 	}
 	store_benches_release(&l);
 	return r ? err_sys(err, -r, "cannot list the benches") : 0;
 }
 
-int report_list(struct store *s, const struct report_opts *opts, struct out_stream *o,
+int report_list(struct store *s, const struct report_opts *opts, struct report_out *out,
 		struct err *err)
 {
 	bool json = opts->format == REPORT_JSON;
 
-	return opts->label ? list_benches(s, opts->label, json, o, err) :
-			     list_labels(s, json, o, err);
+	return opts->label ? list_benches(s, label_of(opts), json, out, err) :
+			     list_labels(s, json, out, err);
 }
 
 /* ---- history ---- */
@@ -201,12 +249,13 @@ static void put_history(const struct history *h, struct out_stream *o)
 
 	for (i = 0; i < h->n; i++)
 		most = h->median[i] > most ? h->median[i] : most;
-	out_printf(o, "%-16s  %-12s  %6s  %10s\n", "WHEN", "COMMIT", "RUNS", "MEDIAN");
+	out_printf(o, "%-16s  %-12s  %-12s  %6s  %10s\n", "WHEN", "ID", "COMMIT", "RUNS", "MEDIAN");
 	for (i = 0; i < h->n; i++) {
 		const struct change *at = change_at(h, i);
 
-		out_printf(o, "%-16s  %-11.11s%c  %6zu  %10s  ", date(when, h->bench[i]->when_ns),
-			   *h->bench[i]->commit ? h->bench[i]->commit : h->bench[i]->id,
+		out_printf(o, "%-16s  %.12s  %-11.11s%c  %6zu  %10s  ",
+			   date(when, h->bench[i]->when_ns), h->bench[i]->id,
+			   *h->bench[i]->commit ? h->bench[i]->commit : "-",
 			   h->bench[i]->dirty ? '+' : ' ', h->runs[i],
 			   human_value(value, h->median[i], c->unit));
 		out_pad(o, '#', most > 0 ? (size_t)lround(h->median[i] / most * BAR) : 0);
@@ -254,11 +303,12 @@ static int json_history(const struct history *h, const char *metric, struct out_
 	return json_finish(&j);
 }
 
-int report_history(struct store *s, const struct report_opts *opts, struct out_stream *o,
+int report_history(struct store *s, const struct report_opts *opts, struct report_out *out,
 		   struct err *err)
 {
-	const struct store_query q = { .label = opts->label, .oldest_first = true };
+	const struct store_query q = { .label = label_of(opts), .oldest_first = true };
 	struct history h = { 0 };
+	struct out_stream *o = NULL;
 	int r = store_select(s, &q, &h.benches, err);
 
 	if (r)
@@ -271,6 +321,10 @@ int report_history(struct store *s, const struct report_opts *opts, struct out_s
 			    opts->label, store_name(s), opts->history);
 		err_hint(err, "'tracer report --list' shows the labels, 'tracer report --all BASE "
 			 "NEW' the metrics");
+	}
+	if (!r) {
+		o = report_stream(out, err);
+		r = o ? 0 : -err->code;
 	}
 	if (!r && opts->format == REPORT_JSON)
 		r = json_history(&h, opts->history, o) ? err_sys(err, ENOMEM, "cannot show it") : 0;
@@ -306,9 +360,10 @@ static int import_bench(struct store *s, struct import_bench *b, const char *lab
 	return r;
 }
 
-int report_import(struct store *s, const struct report_opts *opts, struct out_stream *o,
+int report_import(struct store *s, const struct report_opts *opts, struct report_out *out,
 		  struct err *err)
 {
+	struct out_stream *o;
 	struct import imp;
 	char label[128];
 	size_t i;
@@ -317,6 +372,9 @@ int report_import(struct store *s, const struct report_opts *opts, struct out_st
 	if (r)
 		return r;
 	r = side_measure(&imp, err);
+	o = r ? NULL : report_stream(out, err);
+	if (!r && !o)
+		r = -err->code;
 	for (i = 0; !r && i < imp.benches; i++) {
 		r = import_bench(s, &imp.bench[i], opts->label, err);
 		if (!r && !opts->quiet)
@@ -331,15 +389,19 @@ int report_import(struct store *s, const struct report_opts *opts, struct out_st
 	return r;
 }
 
-int report_forget(struct store *s, const struct report_opts *opts, struct out_stream *o,
+int report_forget(struct store *s, const struct report_opts *opts, struct report_out *out,
 		  struct err *err)
 {
+	struct out_stream *o = report_stream(out, err);
 	uint64_t n;
 	char label[128];
-	int r = store_forget(s, &(struct store_query){ .label = opts->label }, &n, err);
+	int r = o ? store_forget(s, &(struct store_query){ .label = label_of(opts) }, &n, err) :
+		    -err->code;
 
+	if (!r && !n)
+		return no_bench(s, label_of(opts), err);
 	if (!r && !opts->quiet)
-		out_printf(o, "%" PRIu64 " benches of %s are deleted\n", n,
-			   shown(label, sizeof(label), opts->label));
+		out_printf(o, "%" PRIu64 " bench%s of %s %s deleted\n", n, n == 1 ? "" : "es",
+			   shown(label, sizeof(label), opts->label), n == 1 ? "is" : "are");
 	return r;
 }

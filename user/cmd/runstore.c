@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct kept { const char *name; char *value; };
 
@@ -45,26 +46,31 @@ static struct store *open_lowered(const struct caller *c, const char *where,
 	return s;
 }
 
-struct store *runstore_open(struct caller *c, const char *where, enum store_mode mode,
-			    struct err *err)
+struct store *runstore_open(const struct caller *c, const char *where, enum store_mode mode,
+			    bool *as_root, struct err *err)
 {
+	const struct caller root = { 0 };
 	struct kept home = { .name = "HOME" }, data = { .name = "XDG_DATA_HOME" };
 	const bool elsewhere = c->change && !where;
+	/* Who may run the tracer by sudo, and nothing else, makes no file as root by it. */
+	const bool may_write = mode == STORE_CREATE && !access(where ? where : "", F_OK);
 	struct store *s;
 
-	if (elsewhere) {
+	/* A database's password is looked for there, too. */
+	if (c->change)
 		set_aside(&home, c->home);
+	if (elsewhere)
 		set_aside(&data, NULL);
-	}
 	s = open_lowered(c, where, mode, err);
-	if (!s && err->code == EACCES && c->change && where) {
-		c->change = false;
+	*as_root = !s && err->code == EACCES && c->change && where &&
+		   (mode == STORE_READ || may_write);
+	if (*as_root) {
 		*err = (struct err){ 0 };
-		s = open_lowered(c, where, mode, err);
+		s = open_lowered(&root, where, mode, err);
 	}
-	if (elsewhere) {
+	if (elsewhere)
 		put_back(&data);
+	if (c->change)
 		put_back(&home);
-	}
 	return s;
 }

@@ -9,9 +9,9 @@
 /*
  * Opens @where, or the default place in the caller's home, with the caller's ids: the file
  * is the caller's, and a link in somebody's home leads root nowhere. A named place that is
- * root's alone is opened as root, and c->change is then false. As store_open.
+ * there and root's alone is opened as root, and *as_root says so. As store_open.
  */
-struct store *runstore_open(struct caller *c, const char *where, enum store_mode mode,
-			    struct err *err);
+struct store *runstore_open(const struct caller *c, const char *where, enum store_mode mode,
+			    bool *as_root, struct err *err);
 
 #endif

@@ -264,6 +264,9 @@ int measure_run(const struct measure_setup *setup, char **argv, struct measured 
 	else
 		*setup->trace = r.live;
 	launch_release(&r.child);
+	/* One that was never told to go on has ended by that. */
+	if (r.child.pid > 0 && !r.child.exec_ns)
+		waitpid(r.child.pid, NULL, 0);
 	return rc;
 }
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,6 +39,26 @@ static int take_over(int fd)
 	if (st.st_uid == geteuid())
 		(void)fchmod(fd, 0600);
 	return ftruncate(fd, 0) ? -errno : 0;
+}
+
+bool out_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int out_file_check(const char *path, struct err *err)
+{
+	char *dir = strdup(path);
+	int r = 0;
+
+	if (!dir)
+		return err_sys(err, ENOMEM, "cannot open %s", path);
+	if (euidaccess(path, F_OK) ? euidaccess(dirname(dir), W_OK) : euidaccess(path, W_OK))
+		r = err_sys(err, errno, "cannot open %s", path);
+	free(dir);
+	return r;
 }
 
 int out_file_open(const char *path, struct err *err)

@@ -42,6 +42,13 @@ int out_stream_init(struct out_stream *o, int fd, const char *name, size_t cap, 
  * place is refused (ELOOP). Returns the descriptor or -errno with @err.
  */
 int out_file_open(const char *path, struct err *err);
+/* Whether both names lead to one file that is there. */
+bool out_same_file(const char *a, const char *b);
+/*
+ * Whether out_file_open would take @path, by its mode or its directory's, without making
+ * or changing anything: 0 or -errno with @err.
+ */
+int out_file_check(const char *path, struct err *err);
 /*
  * Opens @path for `-o FILE` ("-": standard output) by out_file_open. @path is
  * kept. Returns 0 or -errno with @err; then @o needs no close.

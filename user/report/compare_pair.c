@@ -40,6 +40,8 @@
  */
 #define DRIFT_REACH 2.
 #define SAME_P 0.05
+/* More than that nobody runs: other means are needed, and no number is told. */
+#define RUNS_WORTH 10000
 /*
  * Runs are planned for this, so that with all that planning does not know (discrete
  * values, a spread that is only estimated) at least 80 % decide.
@@ -269,7 +271,7 @@ static uint64_t runs_needed(const struct compare_pair *c, double alpha)
 		least = runs_to_separate(alpha);
 	else if (rule->kind == METRIC_COUNT && least < SURE_RUNS)
 		least = SURE_RUNS;
-	if (n >= RUNS_MOST)
+	if (n > RUNS_WORTH)
 		return 0;
 	return n > least ? n : least;
 }
@@ -315,7 +317,8 @@ int compare_pair_judge(struct compare_pair *c, double alpha)
 	if (too_few(c, alpha))
 		r->notes |= COMPARE_FEW_RUNS;
 	if (fewer(c) < LEAST_RUNS) {
-		r->runs_needed = LEAST_RUNS;
+		r->runs_needed = c->pair->rule.kind == METRIC_TIME ?
+			runs_to_separate(alpha) : LEAST_RUNS;
 		return 0;
 	}
 	way = direction(c);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "out/shellword.h"
 #include "out/summary_read.h"
 #include "report/causes.h"
 #include "store/text.h"
@@ -54,6 +55,18 @@ static size_t counted_runs(const struct store_columns *c)
 	return n;
 }
 
+/* As a person types it. */
+static const char *keep_command(struct regress *r, const char *argv)
+{
+	struct buf b = BUF_INIT;
+	const char *kept;
+
+	shellword_add_argv(&b, argv);
+	kept = b.failed ? NULL : keep(r, b.data);
+	buf_release(&b);
+	return kept;
+}
+
 static int take_side(struct regress *r, struct regress_side *to, const struct regress_input *in)
 {
 	const struct store_bench *b = in->bench;
@@ -61,7 +74,7 @@ static int take_side(struct regress *r, struct regress_side *to, const struct re
 	*to = (struct regress_side){
 		.name = keep(r, in->name),
 		.label = keep(r, b->label), .commit = keep(r, b->commit),
-		.command = keep(r, b->argv), .source = keep(r, b->source),
+		.command = keep_command(r, b->argv), .source = keep(r, b->source),
 		.mode = keep(r, b->mode), .tracer = keep(r, b->tracer),
 		.dirty = b->dirty, .when_ns = b->when_ns, .runs = counted_runs(in->columns),
 		.load = b->load, .steal = b->steal,
@@ -83,17 +96,18 @@ __attribute__((format(printf, 2, 3)))
 static int differ(struct regress *r, const char *fmt, ...)
 {
 	const char **grown = realloc(r->difference, (r->ndifference + 1) * sizeof(*grown));
-	char text[1024];
+	struct buf text = BUF_INIT;
 	va_list ap;
 
 	if (!grown)
 		return -ENOMEM;
 	r->difference = grown;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	buf_vaddf(&text, fmt, ap);
 	va_end(ap);
-	grown[r->ndifference] = keep(r, text);
-	return grown[r->ndifference++] ? 0 : -ENOMEM;
+	grown[r->ndifference] = text.failed ? NULL : keep(r, text.data);
+	buf_release(&text);
+	return grown[r->ndifference] && ++r->ndifference ? 0 : -ENOMEM;
 }
 
 static int differ_text(struct regress *r, const char *what, const char *base, const char *now)
@@ -121,6 +135,11 @@ static int find_differences(struct regress *r)
 		rc = differ_text(r, "kernel", b->kernel, n->kernel);
 	if (!rc)
 		rc = differ_text(r, "machine", b->vendor, n->vendor);
+	if (!rc && b->memory_bytes && n->memory_bytes &&
+	    b->memory_bytes >> 30 != n->memory_bytes >> 30)
+		rc = differ(r, "memory: %llu GiB, and now %llu GiB",
+			    (unsigned long long)(b->memory_bytes >> 30),
+			    (unsigned long long)(n->memory_bytes >> 30));
 	if (!rc)
 		rc = differ_text(r, "command", r->base.command, r->now.command);
 	if (!rc)
@@ -134,6 +153,27 @@ static int find_differences(struct regress *r)
 			rc = differ(r, "%s ran on a busy machine: load %.1f on %llu cores",
 				    sides[i]->name, sides[i]->load,
 				    (unsigned long long)sides[i]->machine.cores);
+	return rc;
+}
+
+/* What makes the runs of a side less than they seem. */
+static int doubt_side(struct regress *r, const struct regress_side *side,
+		      const struct regress_input *in)
+{
+	const struct store_columns *c = in->columns;
+	size_t i, failed = 0, ways = 0;
+	int rc = 0;
+
+	for (i = 0; i < c->runs; i++)
+		if (!c->run[i].warmup && (c->run[i].exit_code || c->run[i].signal))
+			ways = failed++ ? ways : i;
+	if (failed)
+		rc = differ(r, "%zu of the %zu runs of %s failed (%s %d)", failed, side->runs,
+			    side->name, c->run[ways].signal ? "signal" : "exit code",
+			    c->run[ways].signal ? c->run[ways].signal : c->run[ways].exit_code);
+	if (!rc && in->bench->planned > c->runs)
+		rc = differ(r, "%s was broken off after %zu of %llu runs", side->name, c->runs,
+			    (unsigned long long)in->bench->planned);
 	return rc;
 }
 
@@ -262,6 +302,8 @@ static int by_gravity(const void *a, const void *b)
 
 static int compare_all(struct regress *r, const struct compare_opts *opts, struct err *err)
 {
+	/* The number for the whole is that of what matters most. */
+	double weight = 0;
 	struct metric_pair *pair = calloc(r->nmetric + 1, sizeof(*pair));
 	struct metric_result *result = calloc(r->nmetric + 1, sizeof(*result));
 	size_t i;
@@ -280,9 +322,12 @@ static int compare_all(struct regress *r, const struct compare_opts *opts, struc
 		rc = compare_metrics(pair, r->nmetric, opts, result, err);
 	for (i = 0; !rc && i < r->nmetric; i++) {
 		r->metric[i].result = result[i];
-		if (result[i].verdict == COMPARE_INCONCLUSIVE &&
-		    result[i].runs_needed > r->runs_needed)
+		if (result[i].verdict != COMPARE_INCONCLUSIVE || !result[i].runs_needed ||
+		    pair[i].rule.weight < weight)
+			continue;
+		if (pair[i].rule.weight > weight || result[i].runs_needed > r->runs_needed)
 			r->runs_needed = result[i].runs_needed;
+		weight = pair[i].rule.weight;
 	}
 	if (!rc) {
 		r->verdict = compare_overall(result, r->nmetric);
@@ -317,9 +362,16 @@ static size_t details_of(const struct regress_input *in)
 	return n < REGRESS_DETAILS ? n : REGRESS_DETAILS;
 }
 
-/* The first runs of a side that have a summary, up to @n: how many they were. */
+/* What the summaries of a side gave. */
+struct details {
+	size_t n;
+	uint64_t lost;		/* events, over all of them */
+	struct err damage;	/* of the last one that could not be read */
+};
+
+/* The first runs of a side that have a summary, up to @n. */
 static int read_details(struct parts *p, enum parts_side side, const struct regress_input *in,
-			size_t n, size_t *had, struct err *err)
+			size_t n, struct details *had, struct err *err)
 {
 	const struct store_columns *c = in->columns;
 	struct buf text = BUF_INIT;
@@ -327,22 +379,26 @@ static int read_details(struct parts *p, enum parts_side side, const struct regr
 	size_t i;
 	int rc = 0;
 
-	*had = 0;
-	for (i = 0; !rc && i < c->runs && *had < n; i++) {
+	*had = (struct details){ 0 };
+	for (i = 0; !rc && i < c->runs && had->n < n; i++) {
 		if (c->run[i].warmup)
 			continue;
 		buf_reset(&text);
 		rc = in->detail(in->ctx, c->run[i].key, &text, err);
-		if (rc == -ENOENT) {
+		if (!rc)
+			rc = summary_read(&f, text.data, text.len, err);
+		/* The values are there all the same. */
+		if (rc == -ENOENT || rc == -EBADMSG || rc == -EINVAL) {
+			if (rc != -ENOENT)
+				had->damage = *err;
 			*err = (struct err){ 0 };
 			rc = 0;
 			continue;
 		}
-		if (!rc)
-			rc = summary_read(&f, text.data, text.len, err);
 		if (rc)
 			break;
-		rc = parts_add(p, side, (*had)++, &f.s);
+		had->lost += f.s.loss.total;
+		rc = parts_add(p, side, had->n++, &f.s);
 		if (rc)
 			err_sys(err, -rc, "cannot compare the parts");
 		summary_file_release(&f);
@@ -351,11 +407,63 @@ static int read_details(struct parts *p, enum parts_side side, const struct regr
 	return rc;
 }
 
+/* A stage has a metric of its own, which knows the noise of its runs: one table, one word. */
+static void drop_unsure_stages(struct regress *r)
+{
+	size_t i, k, n = 0;
+
+	for (i = 0; i < r->ncontributor; i++) {
+		const struct regress_contributor *c = &r->contributor[i];
+		bool decided = true;
+
+		for (k = 0; c->part == REGRESS_STAGE && k < r->nmetric; k++) {
+			const struct regress_metric *m = &r->metric[k];
+
+			if (!strncmp(m->name, "thread.stage_", 13) &&
+			    !strcmp(m->name + 13, c->name))
+				decided = m->result.verdict == COMPARE_WORSE ||
+					  m->result.verdict == COMPARE_BETTER;
+		}
+		if (decided)
+			r->contributor[n++] = *c;
+	}
+	r->ncontributor = n;
+}
+
+static int doubt_details(struct regress *r, const struct regress_side *side,
+			 const struct details *d)
+{
+	int rc = 0;
+
+	if (d->lost)
+		rc = differ(r, "%s lost %llu events in %zu runs: its counts are too low",
+			    side->name, (unsigned long long)d->lost, d->n);
+	if (!rc && d->damage.code)
+		rc = differ(r, "a run of %s has no parts to compare: %s", side->name,
+			    d->damage.msg);
+	return rc;
+}
+
+/* Counts that stopped at what the maps hold are equal by that alone. */
+static void unsure_counts(struct regress *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->nmetric; i++)
+		if (r->metric[i].kind == METRIC_COUNT &&
+		    r->metric[i].result.verdict == COMPARE_SAME)
+			r->metric[i].result.verdict = COMPARE_INCONCLUSIVE;
+	if (r->verdict == COMPARE_SAME || r->verdict == COMPARE_BETTER)
+		r->verdict = COMPARE_INCONCLUSIVE;
+	qsort(r->metric, r->nmetric, sizeof(*r->metric), by_gravity);
+}
+
 static int find_parts(struct regress *r, const struct regress_input *base,
 		      const struct regress_input *now, const struct compare_opts *opts,
 		      struct err *err)
 {
-	size_t nbase = details_of(base), nnow = details_of(now), had[2];
+	size_t nbase = details_of(base), nnow = details_of(now);
+	struct details had[2];
 	struct parts *p;
 	int rc;
 
@@ -368,10 +476,16 @@ static int find_parts(struct regress *r, const struct regress_input *base,
 	if (!rc)
 		rc = read_details(p, PARTS_NOW, now, nnow, &had[1], err);
 	/* Runs that were not traced are none, and no zeros. */
-	if (!rc && had[0] && had[1]) {
-		parts_limit(p, had[0], had[1]);
+	if (!rc && had[0].n && had[1].n) {
+		parts_limit(p, had[0].n, had[1].n);
 		rc = parts_compare(p, opts, r, err);
 	}
+	if (!rc)
+		drop_unsure_stages(r);
+	if (!rc && (doubt_details(r, &r->base, &had[0]) || doubt_details(r, &r->now, &had[1])))
+		rc = err_sys(err, ENOMEM, "cannot compare the parts");
+	if (!rc && (had[0].lost || had[1].lost))
+		unsure_counts(r);
 	parts_free(p);
 	return rc;
 }
@@ -391,6 +505,12 @@ int regress_build(struct regress *r, const struct regress_input *base,
 		rc = take_side(r, &r->now, now);
 	if (!rc)
 		rc = find_differences(r);
+	if (!rc && *base->bench->id && !strcmp(base->bench->id, now->bench->id))
+		rc = differ(r, "both sides are the same bench");
+	if (!rc)
+		rc = doubt_side(r, &r->base, base);
+	if (!rc && base->bench != now->bench)
+		rc = doubt_side(r, &r->now, now);
 	if (!rc)
 		rc = take_metrics(r, base->columns, now->columns);
 	if (rc)

@@ -184,13 +184,13 @@ enum text_col {
 };
 
 static const struct table_col metric_cols[TEXT_COLS] = {
-	[TEXT_NAME] = { .head = "metric", .align = TABLE_LEFT, .style = VIEW_BOLD, .min = 16,
+	[TEXT_NAME] = { .head = "metric", .align = TABLE_LEFT, .style = VIEW_BOLD, .min = 22,
 			.max = 44 },
-	[TEXT_BASE] = { .head = "base", .max = VALUE_COLUMNS },
+	[TEXT_BASE] = { .head = "base", .max = VALUE_COLUMNS, .drop = 1 },
 	[TEXT_NOW] = { .head = "new", .max = VALUE_COLUMNS },
 	[TEXT_CHANGE] = { .head = "change" },
-	[TEXT_INTERVAL] = { .head = "interval", .drop = 1 },
-	[TEXT_Q] = { .head = "q", .drop = 2 },
+	[TEXT_INTERVAL] = { .head = "interval", .drop = 2 },
+	[TEXT_Q] = { .head = "q", .drop = 3 },
 	[TEXT_VERDICT] = { .head = "verdict", .align = TABLE_LEFT, .style_of = style_of_metric },
 };
 static const enum render_metric_col metric_from[TEXT_COLS] = {

@@ -155,14 +155,24 @@ static int find_in_file(struct side *s, struct err *err)
 
 /* ---- the store ---- */
 
-/* The @back-th before the newest of the list that has runs; NULL: there is none. */
+/*
+ * The @back-th before the newest of the list that is whole, else of those that have runs;
+ * NULL: there is none.
+ */
 static struct store_bench *newest(struct store_benches *list, size_t back)
 {
-	size_t i;
+	size_t i, pass;
 
-	for (i = 0; i < list->n; i++)
-		if (list->bench[i].runs && !back--)
-			return &list->bench[i];
+	for (pass = 0; pass < 2; pass++) {
+		size_t skip = back;
+
+		for (i = 0; i < list->n; i++) {
+			struct store_bench *b = &list->bench[i];
+
+			if (b->runs && (pass || b->runs >= b->planned) && !skip--)
+				return b;
+		}
+	}
 	return NULL;
 }
 
@@ -182,7 +192,7 @@ static bool may_be_hex(const char *s)
 {
 	size_t n = strlen(s);
 
-	return n >= ID_LEAST && n <= 64 && text_is_hex(s);
+	return n >= ID_LEAST && n <= 64 && strspn(s, "0123456789abcdefABCDEF") == n;
 }
 
 static int find_in_store(struct side *s, struct err *err)
@@ -216,8 +226,11 @@ static int not_found(const struct side *s, struct err *err)
 	int r = err_set(err, ENOENT, "'%s' is no label, bench or commit with runs%s%s, and no file",
 			s->name, s->store ? " in " : "", s->store ? store_name(s->store) : "");
 
-	err_hint(err, s->store ? "'tracer report --list' shows what there is" :
-		 "'tracer bench -l %s -- COMMAND' makes one", s->name);
+	if (s->store)
+		err_hint(err, "'tracer report --list --store %s' shows what there is",
+			 store_name(s->store));
+	else
+		err_hint(err, "'tracer bench -l %s -- COMMAND' makes one", s->name);
 	return r;
 }
 
@@ -231,15 +244,15 @@ int side_find(struct side *s, struct store *store, const char *name, struct err 
 	s->label = strdup(name);
 	if (!s->label)
 		return err_sys(err, ENOMEM, "cannot look for '%s'", name);
-	if (looks_like_file(name))
-		return find_in_file(s, err);
+	/* Branches have names like files, and are labels: feature/x.txt. */
 	if (store)
 		r = find_in_store(s, err);
 	if (r)
 		return r;
 	if (s->bench)
 		return store_load(store, s->bench, 1, NULL, &s->columns, err);
-	return access(name, F_OK) ? not_found(s, err) : find_in_file(s, err);
+	return access(name, F_OK) && !looks_like_file(name) ? not_found(s, err) :
+							      find_in_file(s, err);
 }
 
 static int stored_detail(void *ctx, int64_t key, struct buf *out, struct err *err)

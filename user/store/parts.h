@@ -13,7 +13,7 @@ struct store {
 	bool metrics_known;
 };
 
-#define BENCH_FIELDS 15
+#define BENCH_FIELDS 16
 #define MACHINE_FIELDS 7
 #define RUN_FIELDS 6
 _Static_assert(BENCH_FIELDS <= FIELDS_MAX, "the widest table");

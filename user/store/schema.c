@@ -38,6 +38,7 @@ static const char tables[] =
 	" tracer text NOT NULL,"
 	" source text NOT NULL,"
 	" mode text NOT NULL,"
+	" planned {integer} NOT NULL,"
 	" when_ns {integer} NOT NULL,"
 	" load_avg {real},"
 	" steal {real},"

@@ -26,6 +26,7 @@ const struct field store_bench_fields[BENCH_FIELDS] = {
 	{ "tracer", FIELD_TEXT, BENCH(tracer), 0, NULL },
 	{ "source", FIELD_TEXT, BENCH(source), 0, NULL },
 	{ "mode", FIELD_TEXT, BENCH(mode), 0, NULL },
+	{ "planned", FIELD_U64, BENCH(planned), 0, NULL },
 	{ "when_ns", FIELD_U64, BENCH(when_ns), 0, NULL },
 	{ "load_avg", FIELD_REAL, BENCH(load), 0, NULL },
 	{ "steal", FIELD_REAL, BENCH(steal), 0, NULL },

@@ -73,6 +73,7 @@ struct store_bench {
 	const char *tracer;		/* version of the tracer that measured */
 	const char *source;		/* "bench", or of imports "hyperfine", "benchstat" */
 	const char *mode;		/* "exact", "wait" or "times"; of imports "" */
+	uint64_t planned;		/* runs, warm-ups too; fewer: broken off; 0: not known */
 	uint64_t when_ns;		/* since 1970 */
 	double load;			/* load average at the start; NAN: not known */
 	double steal;			/* of CPU time, 0..1; NAN: not known */
