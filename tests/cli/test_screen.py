@@ -753,7 +753,11 @@ def every_row_is_on_one_page():
             seen, figures, at = set(), [], n
             while True:
                 s.see(f"PAUSED  {at}/{n}$")
-                # The cursor is on the page's first line, but for the last page.
+                # The cursor is on the page's first line, but for the last page. The rest of
+                # a page may come later than its head.
+                known = max(n - at + 1, len(s.lines) - 5)
+                s.until(f"{known} rows seen so far", lambda s, known=known, seen=seen:
+                        len(set(column(s, "TID")) | seen) == known)
                 page = list(zip(column(s, "TID"), column(s, column_of)))
                 figures += [float(f) for tid, f in reversed(page) if tid not in seen]
                 seen |= {tid for tid, _ in page}
