@@ -85,6 +85,43 @@ static void runs_come_as_columns(void **state)
 	store_close(s);
 }
 
+/* What an import adds: all of it, or nothing, also of the metrics that are new. */
+static void added_together_is_all_or_nothing(void **state)
+{
+	struct fixture_store *f = fixture_store(state);
+	struct store *s = fixture_store_open(f, STORE_CREATE);
+	struct store_bench b;
+	struct store_benches list;
+	struct store_columns c;
+	struct err err = { 0 };
+	int keep;
+	size_t i;
+
+	for (keep = 0; keep < 2; keep++) {
+		b = fixture_bench("imported");
+		assert_int_equal(store_begin(s, &err), 0);
+		fixture_add_bench(s, &b);
+		for (i = 0; i < 3; i++)
+			fixture_add_run(s, &b, i);
+		assert_int_equal(store_end(s, keep, &err), 0);
+		assert_int_equal(store_select(s, &(struct store_query){ 0 }, &list, &err), 0);
+		assert_int_equal(list.n, keep);
+		store_benches_release(&list);
+	}
+	assert_int_equal(store_load(s, &b, 1, NULL, &c, &err), 0);
+	assert_int_equal(c.runs, 3);
+	fixture_check_run(s, &c, 1);
+	store_columns_release(&c);
+	/* And after it each addition is for itself again. */
+	fixture_add_run(s, &b, 3);
+	store_close(s);
+	s = fixture_store_open(f, STORE_READ);
+	assert_int_equal(store_load(s, &b, 1, NULL, &c, &err), 0);
+	assert_int_equal(c.runs, 4);
+	store_columns_release(&c);
+	store_close(s);
+}
+
 static void one_metric_is_a_history(void **state)
 {
 	struct fixture_store *f = fixture_store(state);
@@ -510,6 +547,7 @@ int main(void)
 		FIXTURE_STORE_BOTH(text_that_one_backend_would_refuse_both_refuse),
 		FIXTURE_STORE_BOTH(a_run_is_stored_whole_or_not_at_all),
 		FIXTURE_STORE_BOTH(a_metric_keeps_its_unit_and_kind),
+		FIXTURE_STORE_BOTH(added_together_is_all_or_nothing),
 		FIXTURE_STORE_BOTH(details_of_any_size_come_back),
 		FIXTURE_STORE_BOTH(an_id_of_another_store_is_kept_and_taken_once),
 		FIXTURE_STORE_BOTH(a_store_that_is_not_there_is_only_made_for_writing),

@@ -367,7 +367,7 @@ int report_import(struct store *s, const struct report_opts *opts, struct report
 	struct import imp;
 	char label[128];
 	size_t i;
-	int r = import_file(opts->import, &imp, err);
+	int ended, r = import_file(opts->import, &imp, err);
 
 	if (r)
 		return r;
@@ -375,13 +375,20 @@ int report_import(struct store *s, const struct report_opts *opts, struct report
 	o = r ? NULL : report_stream(out, err);
 	if (!r && !o)
 		r = -err->code;
-	for (i = 0; !r && i < imp.benches; i++) {
-		r = import_bench(s, &imp.bench[i], opts->label, err);
-		if (!r && !opts->quiet)
-			out_printf(o, "%s: %zu runs\n", *imp.bench[i].bench.label ?
-				   shown(label, sizeof(label), imp.bench[i].bench.label) :
-				   imp.bench[i].bench.id, imp.bench[i].runs);
+	/* All of the file, or nothing. */
+	if (!r)
+		r = store_begin(s, err);
+	if (!r) {
+		for (i = 0; !r && i < imp.benches; i++)
+			r = import_bench(s, &imp.bench[i], opts->label, err);
+		ended = store_end(s, !r, r ? &(struct err){ 0 } : err);
+		r = r ? r : ended;
 	}
+	for (i = 0; !r && i < imp.benches && !opts->quiet; i++)
+		out_printf(o, "%s: %zu run%s\n", *imp.bench[i].bench.label ?
+			   shown(label, sizeof(label), imp.bench[i].bench.label) :
+			   imp.bench[i].bench.id, imp.bench[i].runs,
+			   imp.bench[i].runs == 1 ? "" : "s");
 	if (!r && imp.skipped && !opts->quiet)
 		out_printf(o, "%zu lines were left out; line %zu: %s\n", imp.skipped,
 			   imp.skipped_line, imp.skipped_why);

@@ -11,6 +11,7 @@ struct store {
 	struct db *db;
 	struct metrics metrics;		/* those that were read or added so far */
 	bool metrics_known;
+	bool together;			/* between store_begin and store_end */
 };
 
 #define BENCH_FIELDS 16

@@ -181,6 +181,13 @@ int store_add_bench(struct store *s, struct store_bench *b, struct err *err);
 int store_add_run(struct store *s, const struct store_bench *b, struct store_run *run,
 		  const struct store_measured *m, struct err *err);
 
+/*
+ * What is added between the two is one transaction: all of it is stored by store_end
+ * with @keep, or nothing. After an error in between store_end without @keep is what is left.
+ */
+int store_begin(struct store *s, struct err *err);
+int store_end(struct store *s, bool keep, struct err *err);
+
 /* Into @list, which is released by the caller after success; none found is success. */
 int store_select(struct store *s, const struct store_query *q, struct store_benches *list,
 		 struct err *err);

@@ -86,16 +86,60 @@ static int check_bench(const struct store_bench *b, struct err *err)
 	return r;
 }
 
-static int add_bench(struct store *s, struct store_bench *b, struct err *err)
+/* ---- transactions: one for each addition, or for all between store_begin and store_end ---- */
+
+static int begin(struct store *s, struct err *err)
+{
+	return s->together ? 0 : db_begin_write(s->db, err);
+}
+
+static int commit(struct store *s, struct err *err)
+{
+	return s->together ? 0 : db_commit(s->db, err);
+}
+
+static void roll_back(struct store *s)
+{
+	if (!s->together)
+		db_rollback(s->db);
+	/* Metrics that were new are not there after all. */
+	s->metrics_known = false;
+}
+
+int store_begin(struct store *s, struct err *err)
 {
 	int r = db_begin_write(s->db, err);
+
+	s->together = !r;
+	return r ? err_prefix(err, "cannot write to the store") : 0;
+}
+
+int store_end(struct store *s, bool keep, struct err *err)
+{
+	int r = 0;
+
+	s->together = false;
+	if (keep)
+		r = db_commit(s->db, err);
+	else
+		roll_back(s);
+	if (r) {
+		s->metrics_known = false;
+		err_prefix(err, "cannot write to the store");
+	}
+	return r;
+}
+
+static int add_bench(struct store *s, struct store_bench *b, struct err *err)
+{
+	int r = begin(s, err);
 
 	if (r)
 		return r;
 	r = insert_bench(s->db, b, err);
 	if (!r)
-		return db_commit(s->db, err);
-	db_rollback(s->db);
+		return commit(s, err);
+	roll_back(s);
 	return r;
 }
 
@@ -189,7 +233,7 @@ static int check_values(const struct store_measured *m, struct err *err)
 static int add_packed(struct store *s, struct store_run *run, const struct store_measured *m,
 		      const struct buf *packed, struct err *err)
 {
-	int r = db_begin_write(s->db, err);
+	int r = begin(s, err);
 
 	if (r)
 		return r;
@@ -200,10 +244,9 @@ static int add_packed(struct store *s, struct store_run *run, const struct store
 	if (!r)
 		r = insert_run(s, run, m, packed, err);
 	if (!r)
-		r = db_commit(s->db, err);
+		r = commit(s, err);
 	else
-		db_rollback(s->db);
-	/* Metrics that were new are not there after all. */
+		roll_back(s);
 	if (r)
 		s->metrics_known = false;
 	return r;
