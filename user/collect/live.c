@@ -17,7 +17,7 @@
 #define SETTLE_NS 200000
 #define FIND_TRIES 5
 #define TICK_MIN_MS 1
-#define TICK_WATCH_MS 200
+#define TICK_WATCH_MS 100
 #define WATCH_ANSWER_MS 1500
 
 /* A ring that fills in a burst must be emptied before the burst goes on. */

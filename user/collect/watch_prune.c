@@ -299,8 +299,10 @@ int watch_tidy(struct watch *w)
 {
 	uint64_t ended = live_counts(w->l)->procs_exited;
 
-	if (ended - w->tidied < TIDY_ENDED)
+	/* What one step has noted goes in the next, however few end until then. */
+	if (ended - w->tidied < TIDY_ENDED && !w->half_tidied)
 		return 0;
+	w->half_tidied = !w->half_tidied;
 	w->tidied = ended;
 	return prune(w, true, true);
 }

@@ -83,6 +83,7 @@ struct watch {
 	uint64_t crowded;		/* tick at which rows are counted again */
 	uint64_t pruned;	/* threads that had ended at the last pruning */
 	uint64_t tidied;	/* the same of processes, at the last refresh or tidying */
+	bool half_tidied;		/* the first of two steps was the last */
 	/* Keys of rows that go the next time: futexes, edges, ends, ended. */
 	struct watch_doomed { char *keys; size_t n, cap; } doomed[WATCH_DOOMED];
 };

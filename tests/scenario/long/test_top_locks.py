@@ -69,7 +69,7 @@ def a_mutex_of_perl():
     first_lock(pid, "PL_env_mutex")
     last = top(pid, "--batch", "--tab", "locks").strip().split("\n\n")[-1].splitlines()
     head = next(i for i, text in enumerate(last) if text.split()[:1] == ["LOCK"])
-    equal(last[head + 1].split()[:2], ["PL_env_mutex", "perl"], "the table's first row")
+    equal(last[head + 1].split()[:3], ["PL_env_mutex", str(pid), "perl"], "the table's first row")
 
 
 @test(timeout=120)
