@@ -259,6 +259,10 @@ def exit_codes_are_the_same_in_every_format():
         o = json.loads(report(None, "--json", fast, wild, rc=0).out)
         equal(o["verdict"], "inconclusive", "verdict")
         check(max(m["runs_needed"] or 0 for m in o["metrics"]) > 10, "runs needed")
+        # Where a hundred thousand runs would be needed no number is told.
+        hyperfine(wild, [1, 3, 0.2, 5, 0.7, 2, 9, 0.1, 4, 1.5])
+        o = json.loads(report(None, "--json", fast, wild, rc=0).out)
+        equal((o["verdict"], o["runs_needed"]), ("inconclusive", None), "past all help")
 
 
 @test
