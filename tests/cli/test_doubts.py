@@ -9,20 +9,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import TRACER, check, contains, equal, main, run, scratch, test, workload
+from reports import bench_times as bench, report
 
 NOBODY = pwd.getpwnam("nobody")
-
-
-def bench(store, *args, rc=0, **kw):
-    r = run([TRACER, "bench", "--mode", "times", "--store", store, *args], **kw)
-    equal(r.rc, rc, f"exit code of bench:\n{r.out}{r.err}")
-    return r
-
-
-def report(store, *args, rc=0, **kw):
-    r = run([TRACER, "report", "--store", store, *args], **kw)
-    equal(r.rc, rc, f"exit code of report:\n{r.out}{r.err}")
-    return r
 
 
 @test

@@ -12,19 +12,7 @@ import xml.etree.ElementTree as xml
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import (DEVNULL, PIPE, TRACER, check, contains, equal, main, need, run, scratch, start,
                      test, wait_for)
-
-
-def bench(store, *args, rc=0, **kw):
-    r = run([TRACER, "bench", "--store", store, *args], **kw)
-    equal(r.rc, rc, f"exit code of bench:\n{r.out}{r.err}")
-    return r
-
-
-def report(store, *args, rc=0, **kw):
-    """Without a store, of files alone."""
-    r = run([TRACER, "report", *(["--store", store] if store else []), *args], **kw)
-    equal(r.rc, rc, f"exit code of report:\n{r.out}{r.err}")
-    return r
+from reports import bench, report
 
 
 def rows(store, query, *args):

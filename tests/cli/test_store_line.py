@@ -13,18 +13,7 @@ from contextlib import contextmanager
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import (DEVNULL, TRACER, Skip, check, contains, equal, main, run, scratch, test,
                      wait_for, workload)
-
-
-def bench(store, *args, rc=0, **kw):
-    r = run([TRACER, "bench", "-q", "--mode", "times", "--store", store, *args], **kw)
-    equal(r.rc, rc, f"exit code of bench:\n{r.out}{r.err}")
-    return r
-
-
-def report(store, *args, rc=0, **kw):
-    r = run([TRACER, "report", "--store", store, *args], **kw)
-    equal(r.rc, rc, f"exit code of report:\n{r.out}{r.err}")
-    return r
+from reports import bench_times as bench, report
 
 
 @contextmanager
@@ -43,19 +32,19 @@ def small_disk(size):
 def a_full_disk():
     with small_disk("1m") as d:
         store = os.path.join(d, "runs.db")
-        bench(store, "-n", "3", "-l", "before", "--", "true")
+        bench(store, "-q", "-n", "3", "-l", "before", "--", "true")
         with open(os.path.join(d, "ballast"), "wb") as f:
             try:
                 f.write(bytes(2 << 20))
             except OSError:
                 pass
-        r = bench(store, "-n", "50", "-l", "full", "--", "true", rc=2)
+        r = bench(store, "-q", "-n", "50", "-l", "full", "--", "true", rc=2)
         contains(r.err, "no space left on device", "what is wrong")
         contains(r.err, store, "where")
         # What is read needs no room; what was stored is there.
         contains(report(store, "--list").out, "before", "the benches")
         os.remove(os.path.join(d, "ballast"))
-        bench(store, "-n", "3", "-l", "after", "--", "true")
+        bench(store, "-q", "-n", "3", "-l", "after", "--", "true")
         o = json.loads(report(store, "--list", "--json", "--label", "before").out)
         equal([b["runs"] for b in o["benches"]], [3], "runs of before")
         # A report that has no room leaves no half of one as if it were whole.
@@ -108,7 +97,7 @@ def server():
 @test(timeout=120)
 def the_store_of_a_team():
     with server() as (url, p):
-        bench(url, "-n", "3", "-l", "old", "--", workload("futex_items"), "101", "0")
+        bench(url, "-q", "-n", "3", "-l", "old", "--", workload("futex_items"), "101", "0")
         run([TRACER, "bench", "-q", "-n", "3", "--store", url, "-l", "exact", "--",
              workload("futex_items"), "101", "1"]).ok()
         labels = json.loads(report(url, "--list", "--json").out)["labels"]
