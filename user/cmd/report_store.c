@@ -264,8 +264,8 @@ static void put_history(const struct history *h, struct out_stream *o)
 				   (at->after / at->before - 1) * 100 : INFINITY);
 		out_putc(o, '\n');
 	}
-	out_printf(o, "\n%zu change%s of level among %zu benches\n", h->changes.n,
-		   h->changes.n == 1 ? "" : "s", h->n);
+	out_printf(o, "\n%zu change%s of level among %zu bench%s\n", h->changes.n,
+		   h->changes.n == 1 ? "" : "s", h->n, h->n == 1 ? "" : "es");
 }
 
 static int json_history(const struct history *h, const char *metric, struct out_stream *o)
