@@ -48,6 +48,7 @@ TOP_LIBS  := -lncursesw -ltinfo $(LIVE_LIBS)
 STORE_LIBS := -lsqlite3 -lpq -lzstd -lm
 BENCH_LIBS := $(STORE_LIBS) $(LIVE_LIBS)
 REPORT_LIBS := $(STORE_LIBS) -lz
+TAPE_LIBS := -lpcre2-8
 SYM_LIBS  := -ldw -lelf -lstdc++ -lm
 
 ifeq ($(SAN),)
@@ -81,7 +82,7 @@ endif
 # --- files -----------------------------------------------------------------
 
 # ROOMS="base stats" builds the tests against these alone.
-ROOMS    ?= base cli stats out ring store sym report collect tui cmd
+ROOMS    ?= base cli stats out ring store sym report collect tui tape cmd
 USER_SRC := $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c))
 SYMD_SRC := $(filter user/sym/symd%,$(USER_SRC))
 MAIN_SRC := $(filter %_main.c,$(USER_SRC))
@@ -111,7 +112,7 @@ EXE := $(B)/tracer
 LIBEXEC := $(patsubst user/cmd/%_main.c,$(B)/libexec/tracer-%,$(wildcard user/cmd/*_main.c)) \
 	$(if $(wildcard user/sym/symd*.c),$(B)/libexec/tracer-sym)
 MAN := $(patsubst %,$(B)/man/%.1,tracer $(addprefix tracer-,run attach top bench report doctor \
-	export))
+	export tape))
 COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completion/tracer.fish
 
 .DEFAULT_GOAL := all
@@ -123,7 +124,7 @@ COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completio
 	bench bench-run lint docs docs-built regression vmlinux-full check-vmlinux install \
 	uninstall clean fuzz
 
-all: $(EXE) $(LIBEXEC)
+all: $(EXE) $(LIBEXEC) $(B)/tape
 
 help:
 	@sed -n 's/^#: \{0,1\}//p' Makefile
@@ -141,6 +142,19 @@ help:
 #: make vmlinux-full  a full dump of the kernel's types, to look things up
 #: make install       prefix=/usr/local, DESTDIR=; uninstall takes it away
 #: make clean         removes build and build-*
+
+# What is optional is in when its probe links; looked up once, in $(B)/optional.mk.
+OPTIONAL := $(B)/optional.mk
+-include $(OPTIONAL)
+$(OPTIONAL): tools/optional.sh probes/onig.c probes/sdt.c
+	@mkdir -p $(@D)
+	@CC='$(CC)' tools/optional.sh onig sdt >$@
+ifdef HAVE_ONIG
+CPPFLAGS += -DTAPE_HAVE_ONIG
+endif
+ifdef HAVE_SDT
+CPPFLAGS += -DTAPE_HAVE_SDT
+endif
 
 # --- objects ---------------------------------------------------------------
 
@@ -192,6 +206,10 @@ $(B)/libexec/tracer-sym: $(call obj,$(SYMD_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(SYM_LIBS) -o $@
 
+# By itself, `tape` is the same executable, which looks at its name.
+$(B)/tape: $(B)/libexec/tracer-tape
+	$(Q)ln -sf libexec/tracer-tape $@
+
 # --- BPF -------------------------------------------------------------------
 
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
@@ -230,7 +248,7 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< -Wl,--start-group $(LIB) $(SYMD) -Wl,--end-group \
-		-lcmocka $(TOP_LIBS) $(SYM_LIBS) $(STORE_LIBS) -o $@
+		-lcmocka $(TOP_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) -o $@
 
 # Workloads are what is traced: never sanitised, and with frame pointers.
 $(B)/tests/workloads/%: tests/workloads/%.c
@@ -274,7 +292,7 @@ $(B)/tests/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/repla
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(LIB) $(SYMD) \
-		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) -o $@
+		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) -o $@
 
 # Needs SAN=fuzz (clang with libFuzzer).
 fuzz: $(FUZZ)
@@ -282,7 +300,7 @@ $(B)/tests/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $< -Wl,--start-group $(LIB) $(SYMD) \
-		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) -o $@
+		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) -o $@
 
 deps:
 	@tools/deps.sh --install
