@@ -122,7 +122,7 @@ static void pause_input(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
-static bool wants_input(const struct tape_runner *run)
+static bool wants_input(struct tape_runner *run)
 {
 	if (run->in.eof)
 		return false;
@@ -144,11 +144,12 @@ static int wait_events(struct tape_runner *run, struct pollfd *fd, int n, bool i
 		       uint64_t wait_ns)
 {
 	const uint64_t start = clock_mono_ns();
-	const struct timespec t = { .tv_nsec = (long)wait_ns };
+	const struct timespec t = { .tv_nsec = (long)(wait_ns ? wait_ns : SINK_NAP_NS) };
 	const int first = input && wait_ns;
 	int r;
 
-	r = ppoll(fd + first, (nfds_t)(n - first), wait_ns ? &t : NULL, NULL);
+	r = ppoll(fd + first, (nfds_t)(n - first),
+		  wait_ns || (run->nap && !input) ? &t : NULL, NULL);
 	if (first)
 		fd[0].revents = 0;
 	count_blocked(run, clock_mono_ns() - start, input && n == 1);

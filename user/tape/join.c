@@ -19,6 +19,7 @@
 #define AFTER_BITS 2
 #define AFTER_NONE 0u
 #define BATCH_BYTES 4096
+#define GATHER_BYTES 8192
 
 struct tape_joiner {
 	tape_write_fn *write;
@@ -226,6 +227,101 @@ static int write_text(struct tape_joiner *j)
 	return 0;
 }
 
+/* Output on its way, of pieces that are whole in memory. */
+struct gather {
+	struct tape_joiner *j;
+	size_t n;
+	char data[GATHER_BYTES];
+};
+
+static int gather_flush(struct gather *g)
+{
+	const size_t n = g->n;
+
+	g->n = 0;
+	return n ? g->j->write(g->j->arg, g->data, n) : 0;
+}
+
+static inline int gather_add(struct gather *g, const char *p, size_t n)
+{
+	int r;
+
+	if (n > GATHER_BYTES - g->n) {
+		r = gather_flush(g);
+		if (r)
+			return r;
+		if (n > GATHER_BYTES / 2)
+			return g->j->write(g->j->arg, p, n);
+	}
+	/* Most are a few bytes. */
+	if (n <= 8) {
+		for (size_t i = 0; i < n; i++)
+			g->data[g->n + i] = p[i];
+	} else {
+		memcpy(g->data + g->n, p, n);
+	}
+	g->n += n;
+	return 0;
+}
+
+static inline const char *line_end(const char *p, const char *end, char c)
+{
+	for (int i = 0; i < 4; i++, p++) {
+		if (p == end)
+			return NULL;
+		if (*p == c)
+			return p;
+	}
+	return memchr(p, c, (size_t)(end - p));
+}
+
+/*
+ * The same as next_piece(), write_text() and fill_hole() for pieces and answers that lie
+ * in memory whole, as most do: without a call for each. Stops at the first other one.
+ */
+static int advance_fast(struct tape_joiner *j)
+{
+	struct gather g = { .j = j };
+	const char *p, *q, *pend, *qend, *line;
+	ptrdiff_t np = spill_peek(&j->waiting, &p), nq = spill_peek(&j->answers, &q);
+	uint64_t filled = 0;
+	int r = 0;
+
+	if (np <= 0 || nq <= 0 || j->known || j->shift || j->filling)
+		return 0;
+	for (pend = p + np, qend = q + nq; !r && p < pend; ) {
+		const char *text = p;
+		uint64_t number = 0, n;
+		unsigned int shift = 0, after;
+
+		while (text < pend && *text & 0x80 && shift < 56) {
+			number |= (uint64_t)(*text++ & 0x7f) << shift;
+			shift += 7;
+		}
+		if (text == pend)
+			break;
+		number |= (uint64_t)(*text++ & 0x7f) << shift;
+		n = number >> AFTER_BITS;
+		after = number & ((1u << AFTER_BITS) - 1);
+		if (shift >= 56 || n > (uint64_t)(pend - text) || after > TAPE_PLAIN + 1)
+			break;
+		line = after ? line_end(q, qend, j->end) : NULL;
+		if (after && !line)
+			break;
+		r = n ? gather_add(&g, text, n) : 0;
+		p = text + n;
+		if (after && !r) {
+			r = gather_add(&g, q, (size_t)(line - q));
+			q = line + 1;
+			filled++;
+		}
+	}
+	j->waiting.head_at = j->waiting.head_end - (size_t)(pend - p);
+	j->answers.head_at = j->answers.head_end - (size_t)(qend - q);
+	j->open -= filled;
+	return r ? r : gather_flush(&g);
+}
+
 /* Pieces as far as there are answers for them. */
 static int advance(struct tape_joiner *j)
 {
@@ -233,9 +329,13 @@ static int advance(struct tape_joiner *j)
 
 	if (r)
 		return r;
-	while ((r = next_piece(j)) > 0) {
+	for (;;) {
 		unsigned int after;
 
+		r = advance_fast(j);
+		r = r ? r : next_piece(j);
+		if (r <= 0)
+			break;
 		r = write_text(j);
 		if (r)
 			return r;
@@ -280,6 +380,11 @@ uint64_t tape_joiner_drop(struct tape_joiner *j)
 		spill_take(&j->answers, (size_t)n);
 	}
 	return lines;
+}
+
+uint64_t tape_joiner_waiting_bytes(const struct tape_joiner *j)
+{
+	return spill_bytes(&j->waiting) + j->nbatch;
 }
 
 uint64_t tape_joiner_spilled_bytes(const struct tape_joiner *j)

@@ -150,7 +150,7 @@ static bool read_perl_class(struct rx_parse *r, char c, struct rx_escaped *e)
 			continue;
 		e->kind = RX_ESC_CLASS;
 		e->negated = c != small;
-		snprintf(e->text, sizeof(e->text), "%s", r->flags.unicode ?
+		snprintf(e->text, sizeof(e->text), "%s", r->flags.unicode && !r->ascii ?
 			 perl_classes[i].unicode : perl_classes[i].ascii);
 		return true;
 	}

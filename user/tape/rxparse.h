@@ -21,6 +21,7 @@ struct rx_parse {
 	struct rx_flags flags;
 	struct err *err;
 	unsigned int depth;	/* of classes */
+	bool ascii;		/* what is written is for ASCII subjects alone */
 };
 
 /* An escape, read from behind its backslash. */

@@ -373,8 +373,8 @@ static int check_utf8(struct translation *t)
 	return 0;
 }
 
-int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, enum rx_shape *shape,
-		       struct err *err)
+int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, bool ascii,
+		       enum rx_shape *shape, struct err *err)
 {
 	struct translation *t = calloc(1, sizeof(*t));
 	int rc;
@@ -382,7 +382,7 @@ int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, enum rx
 	if (!t)
 		return err_sys(err, ENOMEM, "cannot read the pattern");
 	t->r = (struct rx_parse){ .start = pattern, .p = pattern, .end = pattern + len, .err = err,
-				  .flags = { .multi_line = true, .unicode = true } };
+				  .ascii = ascii, .flags = { .multi_line = true, .unicode = true } };
 	t->out = out;
 	t->atom = NO_ATOM;
 	rc = check_utf8(t);

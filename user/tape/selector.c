@@ -111,7 +111,7 @@ int number_source_refill(struct tape_runner *run)
 	return 1;
 }
 
-bool number_source_wants_input(const struct tape_runner *run)
+bool number_source_wants_input(struct tape_runner *run)
 {
 	return run->sink->ready(run) && spill_bytes(&run->numbers->copy) < COPY_BYTES;
 }

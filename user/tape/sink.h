@@ -22,6 +22,7 @@ struct tape_runner {
 	struct tape_in in;
 	struct tape_out out;
 	bool input_ended;
+	bool nap;		/* wait no longer than SINK_NAP_NS */
 	const struct sink *sink;
 	void *state;		/* the sink's */
 	struct number_source *numbers;	/* NULL: none */
@@ -31,8 +32,8 @@ struct sink {
 	int (*begin)(struct tape_runner *run);
 	/* Takes the record at hand, of @bytes with its end. */
 	int (*record)(struct tape_runner *run, const char *rec, size_t bytes);
-	/* Whether it takes records; the most that it wants to wait for goes to poll. */
-	bool (*ready)(const struct tape_runner *run);
+	/* Whether it takes records; sets run->nap when it is to be asked again soon. */
+	bool (*ready)(struct tape_runner *run);
 	int (*end)(struct tape_runner *run);	/* no more records come; called once */
 	bool (*done)(const struct tape_runner *run);	/* after the end: all is written */
 	/* Descriptors to wait for, at most SINK_FDS of them; how many. */
@@ -42,6 +43,7 @@ struct sink {
 };
 
 #define SINK_FDS 256
+#define SINK_NAP_NS 1000000u
 
 extern const struct sink sink_show, sink_filter, sink_each;
 
@@ -52,7 +54,7 @@ int number_source_begin(struct tape_runner *run);
 int number_source_input(struct tape_runner *run, const char *data, size_t n);
 /* Moves input that waits to the window when that has no whole record: 1, or 0. */
 int number_source_refill(struct tape_runner *run);
-bool number_source_wants_input(const struct tape_runner *run);
+bool number_source_wants_input(struct tape_runner *run);
 bool number_source_drained(const struct tape_runner *run);
 int number_source_fds(struct tape_runner *run, struct pollfd *fd);
 int number_source_events(struct tape_runner *run, const struct pollfd *fd, int n);

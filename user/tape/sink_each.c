@@ -348,7 +348,7 @@ static int each_record(struct tape_runner *run, const char *rec, size_t bytes)
 	return r || at == bytes ? r : add_kept(run, e, rec + at, bytes - at);
 }
 
-static bool each_ready(const struct tape_runner *run)
+static bool each_ready(struct tape_runner *run)
 {
 	const struct each *e = run->state;
 

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 
 #define MEMORY_BYTES ((size_t)2 << 20)		/* of each queue */
 #define HOLES_BYTES ((uint64_t)512 << 10)	/* for the command: no more input past it */
+#define WAITING_BYTES ((uint64_t)1 << 20)	/* of text for answers: no haste past it */
 #define EARLY_BYTES ((uint64_t)64 << 20)	/* of lines without a hole: no more is read past it */
 #define ANSWER_BYTES ((size_t)64 << 10)
 #define PIPE_BYTES (256 << 10)
@@ -181,11 +183,28 @@ static bool early(const struct filter *f)
 	       tape_joiner_surplus_bytes(f->joiner) >= EARLY_BYTES;
 }
 
-static bool filter_ready(const struct tape_runner *run)
+/* Whether the command has left something in its pipe. */
+static bool unread(int fd)
+{
+	int n = 0;
+
+	return !ioctl(fd, FIONREAD, &n) && n > 0;
+}
+
+static bool filter_ready(struct tape_runner *run)
 {
 	const struct filter *f = run->state;
 
-	return spill_bytes(&f->holes) < HOLES_BYTES || early(f);
+	run->nap = false;
+	if (early(f))
+		return true;
+	if (spill_bytes(&f->holes) >= HOLES_BYTES)
+		return false;
+	if (tape_joiner_waiting_bytes(f->joiner) < WAITING_BYTES || f->child.in < 0)
+		return true;
+	/* Text piles up: is the command slow, or does it read all before it prints? */
+	run->nap = spill_bytes(&f->holes) || unread(f->child.in);
+	return !run->nap;
 }
 
 /* Writes as much as the command takes. */

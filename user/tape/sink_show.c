@@ -9,10 +9,13 @@
 #include "tape/split.h"
 
 #define PART_BYTES 4096	/* of a record, for which room is made at a time */
+#define SHORT_BYTES 16	/* shorter text is copied as so much: no call, no loop */
 
 struct show {
 	const char *before, *after;
 	size_t nbefore, nafter;
+	char short_before[SHORT_BYTES], short_after[SHORT_BYTES];
+	bool brief;		/* the marks are short */
 	uint64_t word;		/* both marks, a hole of one byte between them; little-endian */
 	bool words;		/* they fit */
 	uint64_t batches_at;	/* chunks when the last batch was counted */
@@ -30,6 +33,11 @@ static int show_begin(struct tape_runner *run)
 	w->after = run->job->mark_after;
 	w->nbefore = strlen(w->before);
 	w->nafter = strlen(w->after);
+	w->brief = w->nbefore <= SHORT_BYTES && w->nafter <= SHORT_BYTES;
+	if (w->brief) {
+		memcpy(w->short_before, w->before, w->nbefore);
+		memcpy(w->short_after, w->after, w->nafter);
+	}
 	w->words = w->nbefore + w->nafter < sizeof(word);
 	if (w->words) {
 		memcpy(word, w->before, w->nbefore);
@@ -39,17 +47,24 @@ static int show_begin(struct tape_runner *run)
 	return 0;
 }
 
+/* Copies up to SHORT_BYTES; the window and the output may be overrun by as many (tapeio.h). */
+static inline char *copy_short(char *o, const char *p, size_t n)
+{
+	memcpy(o, p, SHORT_BYTES);
+	return o + n;
+}
+
 static int add_hole(struct tape_runner *run, const char *p, size_t n)
 {
 	const struct show *w = run->state;
 	const size_t all = w->nbefore + n + w->nafter;
-	char *o;
+	char *o = run->out.data + run->out.len;
 
-	if (all <= PART_BYTES && !run->out.slice_bytes && run->out.cap - run->out.len >= all) {
-		o = run->out.data + run->out.len;
-		memcpy(o, w->before, w->nbefore);
-		memcpy(o + w->nbefore, p, n);
-		memcpy(o + w->nbefore + n, w->after, w->nafter);
+	if (n <= SHORT_BYTES && w->brief && !run->out.slice_bytes &&
+	    run->out.cap - run->out.len >= all) {
+		o = copy_short(o, w->short_before, w->nbefore);
+		o = copy_short(o, p, n);
+		copy_short(o, w->short_after, w->nafter);
 		run->out.len += all;
 		return 0;
 	}
@@ -61,6 +76,11 @@ static int add_hole(struct tape_runner *run, const char *p, size_t n)
 /* Short text is copied, or the marks around it would make slices of it. */
 static int add_kept(struct tape_runner *run, const char *p, size_t n)
 {
+	if (n <= SHORT_BYTES && !run->out.slice_bytes && run->out.cap - run->out.len >= n) {
+		copy_short(run->out.data + run->out.len, p, n);
+		run->out.len += n;
+		return 0;
+	}
 	if (n < PART_BYTES && !run->out.slice_bytes)
 		return tape_out_add(&run->out, p, n);
 	return tape_out_slice(&run->out, p, n);
@@ -162,7 +182,7 @@ static int show_record(struct tape_runner *run, const char *rec, size_t bytes)
 	return add_kept(run, rec + at, bytes - at);
 }
 
-static bool show_ready(const struct tape_runner *run)
+static bool show_ready(struct tape_runner *run)
 {
 	struct show *w = run->state;
 

@@ -19,7 +19,7 @@
 int tape_in_init(struct tape_in *in, int fd, struct tape_stats *stats)
 {
 	*in = (struct tape_in){ .fd = fd, .stats = stats, .cap = IN_FIRST_BYTES };
-	in->data = malloc(in->cap);
+	in->data = malloc(in->cap + TAPE_SLACK_BYTES);
 	/* Not a pipe, or not allowed: then as it is. */
 	(void)fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
 	return in->data ? 0 : -ENOMEM;
@@ -50,7 +50,7 @@ static int make_room(struct tape_in *in, size_t least)
 	}
 	while (cap - in->end < least)
 		cap *= 2;
-	p = realloc(in->data, cap);
+	p = realloc(in->data, cap + TAPE_SLACK_BYTES);
 	if (!p)
 		return -ENOMEM;
 	in->data = p;
@@ -102,7 +102,7 @@ uint64_t tape_in_wait_ns(const struct tape_in *in, uint64_t now_ns)
 int tape_out_init(struct tape_out *out, int fd, struct tape_stats *stats)
 {
 	*out = (struct tape_out){ .fd = fd, .stats = stats, .cap = OUT_BYTES };
-	out->data = malloc(out->cap);
+	out->data = malloc(out->cap + TAPE_SLACK_BYTES);
 	return out->data ? 0 : -ENOMEM;
 }
 

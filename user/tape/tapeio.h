@@ -17,6 +17,9 @@
  */
 #define TAPE_GATHER_NS 1000000u
 
+/* Behind the end of both buffers there are so many bytes that may be read and written. */
+#define TAPE_SLACK_BYTES 64
+
 struct tape_in {
 	int fd;
 	char *data;
