@@ -196,8 +196,8 @@ static void print_stats(const struct tape_stats *s)
 			 ",\"blocked_in_ns\":%" PRIu64 ",\"blocked_command_ns\":%" PRIu64
 			 ",\"blocked_out_ns\":%" PRIu64 ",\"commands\":%" PRIu64
 			 ",\"spilled_bytes\":%" PRIu64 "}\n",
-			 s->bytes_in, s->bytes_out, s->records, s->chunks, s->chunk_bytes, s->batches,
-			 s->reads, s->writes, s->blocked_in_ns, s->blocked_command_ns,
+			 s->bytes_in, s->bytes_out, s->records, s->chunks, s->chunk_bytes,
+			 s->batches, s->reads, s->writes, s->blocked_in_ns, s->blocked_command_ns,
 			 s->blocked_out_ns, s->commands, s->spilled_bytes);
 
 	io_write_all(STDERR_FILENO, text, (size_t)n);

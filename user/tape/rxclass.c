@@ -244,7 +244,8 @@ int rx_read_class(struct rx_parse *r, struct buf *out)
 	int rc;
 
 	if (++r->depth > RX_DEPTH_MAX)
-		return rx_refuse(r, open, "exceed the maximum number of nested parentheses/brackets");
+		return rx_refuse(r, open, "exceed the maximum number of nested "
+				 "parentheses/brackets");
 	skip_blanks(r);
 	negated = at_text(r, "^");
 	r->p += negated;

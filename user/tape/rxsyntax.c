@@ -382,7 +382,8 @@ int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, bool as
 	if (!t)
 		return err_sys(err, ENOMEM, "cannot read the pattern");
 	t->r = (struct rx_parse){ .start = pattern, .p = pattern, .end = pattern + len, .err = err,
-				  .ascii = ascii, .flags = { .multi_line = true, .unicode = true } };
+				  .ascii = ascii,
+				  .flags = { .multi_line = true, .unicode = true } };
 	t->out = out;
 	t->atom = NO_ATOM;
 	rc = check_utf8(t);

@@ -19,9 +19,10 @@ enum rx_shape { RX_GENERAL, RX_ONE, RX_RUN };
 
 /*
  * Writes at @out, which is empty, what PCRE2 is to compile with PCRE2_UTF, PCRE2_UCP and
- * PCRE2_MULTILINE; with @ascii without the first two, to match subjects that are ASCII. @len bytes of @pattern, NUL among them or not. *shape says what it is
- * made of. -EINVAL with a message of four lines: "regex parse error:", the pattern, a caret
- * below the place, "error: " and why; -ENOMEM.
+ * PCRE2_MULTILINE; with @ascii without the first two, to match subjects that are ASCII.
+ * There are @len bytes of @pattern, NUL among them or not. *shape says what it is made of.
+ * -EINVAL with a message of four lines: "regex parse error:", the pattern, a caret below the
+ * place, "error: " and why; -ENOMEM.
  */
 int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, bool ascii,
 		       enum rx_shape *shape, struct err *err);

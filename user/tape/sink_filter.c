@@ -23,7 +23,7 @@
 #define MEMORY_BYTES ((size_t)2 << 20)		/* of each queue */
 #define HOLES_BYTES ((uint64_t)512 << 10)	/* for the command: no more input past it */
 #define WAITING_BYTES ((uint64_t)1 << 20)	/* of text for answers: no haste past it */
-#define EARLY_BYTES ((uint64_t)64 << 20)	/* of lines without a hole: no more is read past it */
+#define EARLY_BYTES ((uint64_t)64 << 20)	/* of lines without a hole: the same */
 #define ANSWER_BYTES ((size_t)64 << 10)
 #define PIPE_BYTES (256 << 10)
 
@@ -136,7 +136,8 @@ static int ran_short(struct tape_runner *run, struct filter *f)
 	child_close_in(&f->child);
 	child_close_out(&f->child);
 	run->result->status = child_wait(&f->child);
-	r = err_set(run->err, ENODATA, "the output of '%s' ran short: %s%llu hole%s had no line left",
+	r = err_set(run->err, ENODATA, "the output of '%s' ran short: %s%llu hole%s "
+		    "had no line left",
 		    name, run->input_ended ? "" : "at least ", (unsigned long long)open,
 		    open == 1 ? "" : "s");
 	if (WIFSIGNALED(run->result->status))
