@@ -116,6 +116,8 @@ int tape_joiner_keep(struct tape_joiner *j, const char *data, size_t n);
 int tape_joiner_hole(struct tape_joiner *j, enum tape_kind kind);
 /* What the command wrote, cut anywhere; the last call has @n 0: it ended. */
 int tape_joiner_answer(struct tape_joiner *j, const char *data, size_t n);
+/* Fills holes for which there are answers already, of a command that is ahead of them. */
+int tape_joiner_settle(struct tape_joiner *j);
 /* Holes without an answer as yet; bytes that wait for those; of answers without a hole. */
 uint64_t tape_joiner_open(const struct tape_joiner *j);
 uint64_t tape_joiner_waiting_bytes(const struct tape_joiner *j);

@@ -121,14 +121,14 @@ const struct cli_cmd tape_cmd = {
 		"\n"
 		"One process works on one stream, in batches: nothing is handed over for a single "
 		"piece. What is ready moves on whenever the input would block. COMMAND has to "
-		"print a line for each that it reads, in any order and at any time; text that waits for "
-		"it goes to a temporary file when it grows. With -s it runs for each hole by "
+		"print a line for each that it reads, in any order and at any time; text that waits "
+		"for it goes to a temporary file when it grows. With -s it runs for each hole by "
 		"itself and may print anything.\n"
 		"\n"
 		"Of several selectors one counts: -l, then -g without -o, then -A, -B, -C, --sed, "
 		"--awk and -e; --csv; then -og, -G, -c, and -f with -d before -D. Patterns are "
-		"those of Rust's regex crate: Unicode, leftmost first, no look-around. TEIP_HIGHLIGHT "
-		"('<{}>') is how holes are shown; TEIP_SED_PATH and TEIP_AWK_PATH are the programs "
+		"those of Rust's regex crate: Unicode, leftmost first, no look-around. "
+		"TEIP_HIGHLIGHT ('<{}>') is how holes are shown; TEIP_SED_PATH and TEIP_AWK_PATH are the programs "
 		"of --sed and --awk.",
 	.program = "tracer-tape",
 	.operands = CLI_OPERANDS_MIXED,

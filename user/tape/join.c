@@ -358,6 +358,11 @@ int tape_joiner_hole(struct tape_joiner *j, enum tape_kind kind)
 	return add_number(j, 0, (unsigned int)kind + 1);
 }
 
+int tape_joiner_settle(struct tape_joiner *j)
+{
+	return j->open && spill_bytes(&j->answers) ? advance(j) : 0;
+}
+
 int tape_joiner_answer(struct tape_joiner *j, const char *data, size_t n)
 {
 	int r = n ? spill_add(&j->answers, data, n) : 0;

@@ -173,6 +173,7 @@ static int filter_record(struct tape_runner *run, const char *rec, size_t bytes)
 		return err_set(run->err, (int)-n, "%s", tape_splitter_message(run->splitter));
 	if (!r && at < bytes)
 		r = add_kept(run, f, rec + at, bytes - at);
+	r = r ? r : tape_joiner_settle(f->joiner);
 	if (r)
 		return queue_failed(run, r);
 	return f->mute && tape_joiner_open(f->joiner) ? ran_short(run, f) : 0;
