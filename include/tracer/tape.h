@@ -41,7 +41,7 @@ struct tape_select {
 	size_t delimiter_bytes;
 	bool oniguruma;		/* .pattern is in Oniguruma's syntax */
 	bool invert;		/* what is not selected is */
-	bool nul;		/* records end at NUL instead of a newline; not with TAPE_CSV */
+	bool nul;		/* records end at NUL instead of a newline; of CSV, at either */
 	bool whole;		/* TAPE_CSV: a field with newlines is one hole, not one a line */
 	bool unquote;		/* TAPE_CSV: holes are values, see enum tape_kind */
 	uint64_t before, after;	/* TAPE_MATCHING: records around a match */

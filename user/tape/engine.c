@@ -57,7 +57,11 @@ static int process(struct tape_runner *run)
 		if (bytes < 0)
 			return split_failed_words(run, (int)bytes);
 		if (!bytes) {
-			r = run->numbers ? number_source_refill(run) : 0;
+			if (!run->numbers)
+				break;
+			/* Slices are of the window, which moves. */
+			r = tape_out_settle(&run->out);
+			r = r ? r : number_source_refill(run);
 			if (r < 0)
 				return r;
 			if (!r)

@@ -2,7 +2,8 @@
 /*
  * DESIGN: RFC 4180 by an automaton over bytes, whose state outlives a line: a field in
  * quotes may hold newlines. Quotes are inside of a hole, "" is left as it is, and text behind
- * a closing quote belongs to the field. With .unquote a quoted field's hole is what is
+ * a closing quote belongs to the field. Where lines end at NUL, a NUL ends a hole as a
+ * newline does elsewhere, also in quotes. With .unquote a quoted field's hole is what is
  * between its quotes, and text behind them is kept.
  */
 #include <string.h>
@@ -27,21 +28,15 @@ static inline enum csv_state csv_step(enum csv_state state, char c)
 
 size_t split_csv_end(struct tape_splitter *s, const char *data, size_t n)
 {
-	enum csv_state state = s->searched ? s->csv_scan : CSV_START;
+	enum csv_state state = s->searched ? s->csv_scan :
+			       s->csv == CSV_QUOTED ? CSV_QUOTED : CSV_START;
 
 	for (size_t i = s->searched; i < n; i++) {
-		if (state == CSV_QUOTED) {
-			const char *quote = memchr(data + i, '"', n - i);
-
-			if (!quote) {
-				i = n;
-				break;
-			}
-			i = (size_t)(quote - data);
-			state = CSV_CLOSED;
-		} else if (data[i] == '\n') {
+		if ((data[i] == '\n' && state != CSV_QUOTED) || (!data[i] && s->sel.nul)) {
 			s->searched = 0;
 			return i + 1;
+		} else if (state == CSV_QUOTED) {
+			state = data[i] == '"' ? CSV_CLOSED : CSV_QUOTED;
 		} else {
 			state = data[i] == ',' ? CSV_START : csv_step(state, data[i]);
 		}
