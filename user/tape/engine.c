@@ -99,6 +99,8 @@ static int read_input(struct tape_runner *run)
 		r = tape_in_read(&direct);
 		in->eof = direct.eof;
 		in->gather = direct.gather;
+		in->burst = direct.burst;
+		in->burst_ns = direct.burst_ns;
 		in->read_ns = direct.read_ns;
 		if (r >= 0)
 			return number_source_input(run, piece, direct.end);

@@ -12,6 +12,8 @@
 #define IN_FIRST_BYTES ((size_t)256 << 10)
 #define IN_READ_LEAST ((size_t)64 << 10)	/* room for a read; else data moves, or grows */
 #define SMALL_READ_BYTES ((size_t)32 << 10)
+#define BLOCK_LEAST ((size_t)2 << 10)		/* a writer's block rather than a line */
+#define BURST_READS 16				/* in TAPE_GATHER_NS */
 #define OUT_BYTES ((size_t)256 << 10)
 #define SLICE_LEAST ((size_t)16 << 10)		/* shorter ones are copied */
 #define PIPE_BYTES (1 << 20)
@@ -58,6 +60,19 @@ static int make_room(struct tape_in *in, size_t least)
 	return 0;
 }
 
+/* @n bytes were read at @now: whether to let more gather before the next read. */
+static bool is_busy(struct tape_in *in, size_t n, uint64_t now)
+{
+	const bool soon = now - in->read_ns < 2 * TAPE_GATHER_NS;
+
+	if (now - in->burst_ns >= TAPE_GATHER_NS) {
+		in->burst_ns = now;
+		in->burst = 0;
+	}
+	in->burst++;
+	return n && n < SMALL_READ_BYTES && soon && (n >= BLOCK_LEAST || in->burst >= BURST_READS);
+}
+
 int tape_in_read(struct tape_in *in)
 {
 	int r = make_room(in, IN_READ_LEAST);
@@ -74,7 +89,7 @@ int tape_in_read(struct tape_in *in)
 	now = clock_mono_ns();
 	in->stats->reads++;
 	in->stats->bytes_in += (uint64_t)n;
-	in->gather = n && (size_t)n < SMALL_READ_BYTES && now - in->read_ns < 2 * TAPE_GATHER_NS;
+	in->gather = is_busy(in, (size_t)n, now);
 	in->read_ns = now;
 	in->end += (size_t)n;
 	in->eof = !n;

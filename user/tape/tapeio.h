@@ -11,9 +11,9 @@
 #include "tape/tapestat.h"
 
 /*
- * Unread records are data[at..end). Reads that come in small pieces, one after another, are
- * put off by TAPE_GATHER_NS, so that a fast writer of small pieces does not cost calls for
- * each; a piece that comes after a pause goes on at once.
+ * Unread records are data[at..end). A writer of small blocks, or of lines by the ten
+ * thousands a second, would cost a few calls for each: behind one of those, the next read is
+ * put off by TAPE_GATHER_NS. A line that comes after a pause, or as an answer, goes on at once.
  */
 #define TAPE_GATHER_NS 1000000u
 
@@ -25,7 +25,9 @@ struct tape_in {
 	char *data;
 	size_t at, end, cap;
 	bool eof;
-	bool gather;		/* the last read was small and soon */
+	bool gather;		/* the next read is put off */
+	uint64_t burst_ns;	/* when reads began to be counted */
+	unsigned int burst;	/* reads since then */
 	uint64_t read_ns;	/* when the last read was over */
 	struct tape_stats *stats;
 };
