@@ -81,7 +81,10 @@ static struct tape_span hole_of(const struct tape_splitter *s, size_t end, size_
 	if (!s->sel.unquote)
 		return hole;
 	if (!inside && (s->csv == CSV_START || s->csv == CSV_BARE)) {
-		hole.kind = TAPE_BARE;
+		/* One that should have had quotes is left as it was written. */
+		if (!memchr(s->rec + s->pos, '"', end - s->pos) &&
+		    !memchr(s->rec + s->pos, '\r', end - s->pos))
+			hole.kind = TAPE_BARE;
 		return hole;
 	}
 	hole.kind = TAPE_QUOTED;
