@@ -7,7 +7,7 @@
 #include <stdint.h>
 #define TAPE_U64 uint64_t
 #else
-#define TAPE_U64 __u64
+#define TAPE_U64 u64
 #endif
 
 struct tape_stats {

@@ -199,10 +199,16 @@ static int wait_and_read(struct tape_runner *run)
 
 static int run_loop(struct tape_runner *run)
 {
+	struct tape_stats *st = &run->result->stats;
+	uint64_t chunks = 0;
 	int r;
 
 	for (;;) {
 		r = process(run);
+		/* With a command, the sink counts what it hands over. */
+		if (!run->job->command && st->chunks != chunks)
+			st->batches++;
+		chunks = st->chunks;
 		if (!r)
 			r = tape_out_settle(&run->out);
 		if (r || (run->input_ended && run->sink->done(run)))
@@ -210,7 +216,7 @@ static int run_loop(struct tape_runner *run)
 		r = tape_out_flush(&run->out);
 		if (r)
 			break;
-		TAPE_PROBE_BATCH(&run->result->stats);
+		tape_batch_probe(&run->result->stats);
 		r = wait_and_read(run);
 		if (r)
 			break;
@@ -243,6 +249,6 @@ int tape_run(struct tape_splitter *s, const struct tape_job *job, struct tape_re
 	number_source_release(&run);
 	tape_in_release(&run.in);
 	tape_out_release(&run.out);
-	TAPE_PROBE_BATCH(&result->stats);
+	tape_batch_probe(&result->stats);
 	return r;
 }
