@@ -9,6 +9,8 @@
 prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec/tracer
+libdir      ?= $(prefix)/lib
+includedir  ?= $(prefix)/include
 mandir      ?= $(prefix)/share/man
 docdir      ?= $(prefix)/share/doc/tracer
 bashdir     ?= $(prefix)/share/bash-completion/completions
@@ -94,6 +96,9 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 LIB  := $(B)/libtracer.a
 SYMD := $(B)/libsymd.a
+# include/tracer/tape.h for others: the engine without the command.
+TAPE_LIB := $(B)/libtape.a
+TAPE_SRC := $(wildcard user/tape/*.c) $(addprefix user/base/,buf.c clock.c codepoint.c err.c)
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(BPF_SRC))
@@ -124,7 +129,7 @@ COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completio
 	bench bench-run lint docs docs-built regression vmlinux-full check-vmlinux install \
 	uninstall clean fuzz
 
-all: $(EXE) $(LIBEXEC) $(B)/tape
+all: $(EXE) $(LIBEXEC) $(B)/tape $(TAPE_LIB)
 
 help:
 	@sed -n 's/^#: \{0,1\}//p' Makefile
@@ -182,6 +187,10 @@ $(B)/render_page.h: $(PAGE).css $(PAGE).js tools/embed.sh
 	$(Q)tools/embed.sh PAGE_CSS=$(PAGE).css PAGE_JS=$(PAGE).js >$@
 
 $(LIB): $(call obj,$(LIB_SRC))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(TAPE_LIB): $(call obj,$(TAPE_SRC))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
@@ -365,9 +374,13 @@ FORMATS := $(wildcard docs/formats/*.md)
 # No file capability is set: see docs/privileges.md.
 install: all docs
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libexecdir) $(mandir)/man1 \
-		$(bashdir) $(zshdir) $(fishdir) $(docdir)/formats)
+		$(bashdir) $(zshdir) $(fishdir) $(docdir)/formats $(libdir) $(includedir)/tracer)
 	$(INSTALL) -m 755 $(EXE) $(DESTDIR)$(bindir)/tracer
 	$(INSTALL) -m 755 $(LIBEXEC) $(DESTDIR)$(libexecdir)/
+	ln -sf $(libexecdir)/tracer-tape $(DESTDIR)$(bindir)/tape
+	ln -sf tracer-tape.1 $(DESTDIR)$(mandir)/man1/tape.1
+	$(INSTALL) -m 644 $(TAPE_LIB) $(DESTDIR)$(libdir)/
+	$(INSTALL) -m 644 include/tracer/tape.h $(DESTDIR)$(includedir)/tracer/
 	$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(mandir)/man1/
 	$(INSTALL) -m 644 $(B)/completion/tracer.bash $(DESTDIR)$(bashdir)/tracer
 	$(INSTALL) -m 644 $(B)/completion/_tracer $(DESTDIR)$(zshdir)/_tracer
@@ -377,6 +390,9 @@ install: all docs
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/tracer $(addprefix $(DESTDIR)$(mandir)/man1/,$(notdir $(MAN)))
+	rm -f $(DESTDIR)$(bindir)/tape $(DESTDIR)$(mandir)/man1/tape.1 \
+		$(DESTDIR)$(libdir)/libtape.a $(DESTDIR)$(includedir)/tracer/tape.h
+	-rmdir $(DESTDIR)$(includedir)/tracer 2>/dev/null
 	rm -f $(DESTDIR)$(bashdir)/tracer $(DESTDIR)$(zshdir)/_tracer \
 		$(DESTDIR)$(fishdir)/tracer.fish
 	rm -rf $(DESTDIR)$(libexecdir) $(DESTDIR)$(docdir)

@@ -66,34 +66,33 @@ static void pcre_release(struct rx *rx)
 	free(p);
 }
 
-static int refused(int code, size_t at, const char *text, struct err *err)
+static int refused(int code, const char *text, size_t len, struct err *err)
 {
 	PCRE2_UCHAR words[200] = "";
 
-	(void)at;
 	pcre2_get_error_message(code, words, sizeof(words));
-	return err_set(err, EINVAL, "regex parse error:\n    %.200s\nerror: %s", text,
-		       (const char *)words);
+	return err_set(err, EINVAL, "regex parse error:\n    %.*s\nerror: %s",
+		       len < 200 ? (int)len : 200, text, (const char *)words);
 }
 
-static int build_kind(struct rx_pcre *p, enum kind kind, size_t *at)
+static int build_kind(struct rx_pcre *p, enum kind kind)
 {
 	const struct buf *text = kind == KIND_ASCII ? &p->ascii_text : &p->text;
 	struct rx_code *c = &p->code[kind];
+	size_t at;
 	int code = 0;
 
 	c->tried = true;
 	c->code = pcre2_compile((PCRE2_SPTR)(text->data ? text->data : ""), text->len,
-				COMPILE_FLAGS | kind_compile[kind], &code, at, p->compile);
+				COMPILE_FLAGS | kind_compile[kind], &code, &at, p->compile);
 	if (!c->code)
 		return code;
 	c->jit = !pcre2_jit_compile(c->code, PCRE2_JIT_COMPLETE);
 	return 0;
 }
 
-static int pcre_build(struct rx_pcre *p, const char *pattern, struct err *err)
+static int pcre_build(struct rx_pcre *p, const char *pattern, size_t len, struct err *err)
 {
-	size_t at;
 	int code;
 
 	p->compile = pcre2_compile_context_create(NULL);
@@ -105,8 +104,8 @@ static int pcre_build(struct rx_pcre *p, const char *pattern, struct err *err)
 	pcre2_set_newline(p->compile, PCRE2_NEWLINE_LF);
 	pcre2_set_match_limit(p->context, MATCH_LIMIT);
 	pcre2_set_heap_limit(p->context, HEAP_LIMIT_KIB);
-	code = build_kind(p, KIND_INVALID, &at);
-	return code ? refused(code, at, pattern, err) : 0;
+	code = build_kind(p, KIND_INVALID);
+	return code ? refused(code, pattern, len, err) : 0;
 }
 
 static int pcre_compile(struct rx *rx, const char *pattern, size_t len, struct err *err)
@@ -119,7 +118,7 @@ static int pcre_compile(struct rx *rx, const char *pattern, size_t len, struct e
 		return err_sys(err, ENOMEM, "cannot compile the pattern");
 	r = rxsyntax_translate(&p->ascii_text, pattern, len, true, &rx->shape, err);
 	r = r ? r : rxsyntax_translate(&p->text, pattern, len, false, &rx->shape, err);
-	return r ? r : pcre_build(p, pattern, err);
+	return r ? r : pcre_build(p, pattern, len, err);
 }
 
 static bool is_ascii(const char *s, size_t n)
@@ -159,13 +158,11 @@ static bool is_utf8(const char *s, size_t n)
 /* The code for the subject, which is new when the search begins at its start. */
 static const struct rx_code *choose(struct rx_pcre *p, const char *s, size_t n, size_t from)
 {
-	size_t at;
-
 	if (!from) {
 		p->kind = is_ascii(s, n) ? KIND_ASCII : is_utf8(s, n) ? KIND_UTF8 : KIND_INVALID;
 		/* A pattern with characters past U+00FF has no code for bytes. */
 		if (!p->code[p->kind].tried)
-			build_kind(p, p->kind, &at);
+			build_kind(p, p->kind);
 		if (!p->code[p->kind].code)
 			p->kind = KIND_INVALID;
 	}

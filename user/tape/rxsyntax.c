@@ -68,6 +68,8 @@ static int add_assert(struct translation *t, const char *text)
 {
 	begin_atom(t);
 	t->other = true;
+	/* PCRE2 repeats no assertion: it is to be wrapped, as what is repeated already. */
+	t->repeated = true;
 	buf_adds(t->out, text);
 	return 0;
 }

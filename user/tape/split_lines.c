@@ -61,6 +61,9 @@ int split_look_ahead(struct tape_splitter *s, const char *data, size_t n, bool l
 
 	if (s->scanned < s->line)
 		s->scanned = s->line;
+	/* Less is shown than was looked at before: it is to come again, longer. */
+	if (n < s->scanned_bytes)
+		return last ? -EINVAL : 0;
 	while (!s->hit_next && s->scanned - s->line <= s->sel.before) {
 		const char *p = data + s->scanned_bytes;
 		const size_t left = n - s->scanned_bytes;
