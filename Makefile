@@ -377,7 +377,7 @@ install: all docs
 		$(bashdir) $(zshdir) $(fishdir) $(docdir)/formats $(libdir) $(includedir)/tracer)
 	$(INSTALL) -m 755 $(EXE) $(DESTDIR)$(bindir)/tracer
 	$(INSTALL) -m 755 $(LIBEXEC) $(DESTDIR)$(libexecdir)/
-	ln -sf $(libexecdir)/tracer-tape $(DESTDIR)$(bindir)/tape
+	ln -srf $(DESTDIR)$(libexecdir)/tracer-tape $(DESTDIR)$(bindir)/tape
 	ln -sf tracer-tape.1 $(DESTDIR)$(mandir)/man1/tape.1
 	$(INSTALL) -m 644 $(TAPE_LIB) $(DESTDIR)$(libdir)/
 	$(INSTALL) -m 644 include/tracer/tape.h $(DESTDIR)$(includedir)/tracer/

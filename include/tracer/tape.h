@@ -73,7 +73,8 @@ void tape_splitter_free(struct tape_splitter *s);
 /*
  * How many of the @n bytes at @data are the next record with its end; 0: more is needed to
  * say so, and @data is to come again, longer. @last: nothing follows; then all is used up
- * record by record; -EINVAL then when bytes that were shown before do not come. @data must stay as it is until the record's holes were asked for.
+ * record by record; -EINVAL then when bytes that were shown before do not come. @data must
+ * stay as it is until the record's holes were asked for.
  * Negative errno as tape_splitter_holes() (a pattern is looked ahead with).
  */
 ptrdiff_t tape_splitter_record(struct tape_splitter *s, const char *data, size_t n, bool last);

@@ -6,8 +6,8 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (SANITIZED, TRACER, Failure, Skip, calls, check, clean_env, contains, equal, main,
-                     run, scratch, test, trace)
+from harness import (SANITIZED, TRACER, Failure, Skip, calls, check, clean_env, contains, equal,
+                     main, run, scratch, test, trace)
 from tape import TAPE
 
 MILLION = 1 << 20
@@ -27,8 +27,8 @@ def tape_of(summary):
 def a_million_chunks_and_no_futex():
     s = trace(["sh", "-c", LINE], env=clean_env(**ENV)).json
     t = tape_of(s)
-    equal((t["comm"], t["chunks"], t["chunk_bytes"], t["records"]), ("tape", MILLION, MILLION, 1024),
-          "what it did inside")
+    equal((t["comm"], t["chunks"], t["chunk_bytes"], t["records"]),
+          ("tape", MILLION, MILLION, 1024), "what it did inside")
     equal((t["bytes_in"], t["bytes_out"]), (MILLION + 1024, 3 * MILLION + 1024), "bytes")
     check(0 < t["batches"] <= 200 and t["blocked_in_ns"] > 0, f"batches: {t}")
     edge = [p for p in s["pipes"] if t["pid"] in p["readers"]]

@@ -219,8 +219,9 @@ def cases_of_the_specification():
     if not os.path.exists(cases):
         raise Skip("../shared/cases/tape is not here")
     need("perl")
-    r = subprocess.run([sys.executable, os.path.join(SHARED, "run_cases.py"), cases, TRACER, "tape"],
-                       capture_output=True, text=True, check=False)
+    runner = os.path.join(SHARED, "run_cases.py")
+    r = subprocess.run([sys.executable, runner, cases, TRACER, "tape"], capture_output=True,
+                       text=True, check=False)
     equal(r.returncode, 0, r.stdout[-1500:])
 
 

@@ -46,7 +46,8 @@ def odd_commands_end():
 def odd_commands_end_alone():
     data = b"a\nb\nc\n"
     for command, out in (("cat", data), ("true", b"\n\n\n"), ("head -c 1", data),
-                         ("sh -c 'exec <&-; echo x'", b"x\n" * 3), ("sh -c 'kill -9 $$'", b"\n\n\n"),
+                         ("sh -c 'exec <&-; echo x'", b"x\n" * 3),
+                         ("sh -c 'kill -9 $$'", b"\n\n\n"),
                          ("sh -c 'exec >&-; sleep 0.1'", b"\n\n\n"),
                          ("sh -c 'cat; yes | head -n 200000'", None)):
         for jobs in ("1", "3"):
@@ -67,7 +68,8 @@ def odd_selectors_end():
 
 @test(root=False)
 def numbers_that_do_not_ascend():
-    r = tape("-e", "printf '2\\n5\\n3\\n99999999999999999999999\\nx\\n6\\n'", data="1\n2\n3\n4\n5\n6\n")
+    r = tape("-e",
+             "printf '2\\n5\\n3\\n99999999999999999999999\\nx\\n6\\n'", data="1\n2\n3\n4\n5\n6\n")
     equal((r.rc, r.out), (0, "1\n[2]\n3\n4\n[5]\n[6]\n"), r.err)
     contains(r.err, "3 lines of the selector", "the warning")
     contains(r.err, "'3'", "the warning")

@@ -114,22 +114,22 @@ const struct cli_cmd tape_cmd = {
 	.name = "tape",
 	.summary = "send parts of a stream through a command",
 	.usage = "SELECTOR... [--] [COMMAND [ARG]...]",
-	.text = "Cuts stdin into pieces, sends those that are selected (holes) through COMMAND, a "
-		"line each, and puts the lines that it prints in their places. All else passes as "
-		"it is, byte for byte. Without COMMAND the holes are shown. Also installed as "
-		"'tape'.\n"
+	.text = "Cuts stdin into pieces, sends those that are selected (holes) through COMMAND, "
+		"a line each, and puts the lines that it prints in their places. All else "
+		"passes as it is, byte for byte. Without COMMAND the holes are shown. Also "
+		"installed as 'tape'.\n"
 		"\n"
-		"One process works on one stream, in batches: nothing is handed over for a single "
-		"piece. What is ready moves on whenever the input would block. COMMAND has to "
-		"print a line for each that it reads, in any order and at any time; text that waits "
-		"for it goes to a temporary file when it grows. With -s it runs for each hole by "
-		"itself and may print anything.\n"
+		"One process works on one stream, in batches: nothing is handed over for a "
+		"single piece. What is ready moves on whenever the input would block. COMMAND "
+		"has to print a line for each that it reads, in any order and at any time; text "
+		"that waits for it goes to a temporary file when it grows. With -s it runs for "
+		"each hole by itself and may print anything.\n"
 		"\n"
-		"Of several selectors one counts: -l, then -g without -o, then -A, -B, -C, --sed, "
-		"--awk and -e; --csv; then -og, -G, -c, and -f with -d before -D. Patterns are "
-		"those of Rust's regex crate: Unicode, leftmost first, no look-around. "
-		"TEIP_HIGHLIGHT ('<{}>') is how holes are shown; TEIP_SED_PATH and TEIP_AWK_PATH are the programs "
-		"of --sed and --awk.",
+		"Of several selectors one counts: -l, then -g without -o, then -A, -B, -C, "
+		"--sed, --awk and -e; --csv; then -og, -G, -c, and -f with -d before -D. "
+		"Patterns are those of Rust's regex crate: Unicode, leftmost first, no look- "
+		"around. TEIP_HIGHLIGHT ('<{}>') is how holes are shown; TEIP_SED_PATH and "
+		"TEIP_AWK_PATH are the programs of --sed and --awk.",
 	.program = "tracer-tape",
 	.operands = CLI_OPERANDS_MIXED,
 	.operand = "command",

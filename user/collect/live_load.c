@@ -18,7 +18,6 @@
 #include "collect/commre.h"
 #include "collect/live_progs.h"
 #include "collect/live_routine.h"
-#include "collect/live_tapes.h"
 #include "collect/proc.h"
 #include "collect/refusal.h"
 #include "collect/watch_state.h"
@@ -94,7 +93,8 @@ static bool wanted(void *ctx, const struct live_prog *p)
 	case NEED_NAMES:
 		return c->filter || c->setup->watch;
 	case NEED_PIPES:
-		return (c->setup->collect & SUM_PIPES) && !c->setup->watch;
+		return (c->setup->collect & SUM_PIPES) && !c->setup->watch &&
+		       !c->setup->again;
 	}
 	return false;
 }
@@ -153,15 +153,6 @@ static int attach_all(struct live *l, struct err *err)
 		l->nlink++;
 	}
 	return 0;
-}
-
-/* One that is not there, or cannot be looked at, is not seen: the pipes are all the same. */
-static void attach_tapes(struct live *l)
-{
-	struct bpf_program *prog = l->bpf->progs.tape_batch;
-
-	if (prog && bpf_program__fd(prog) >= 0 && !live_tapes_attach(prog, &l->link[l->nlink]))
-		l->nlink++;
 }
 
 /* By the ways in their order, from that which was asked for. */
@@ -235,8 +226,6 @@ int live_load(struct live *l, const struct live_setup *setup, struct err *err)
 		r = attach_all(l, err);
 	if (!r && setup->start_routines)
 		r = live_routine_open(l, l->bpf->progs.routine_begins, err);
-	if (!r)
-		attach_tapes(l);
 	if (!r && setup->again && live_again_keep(l))
 		r = err_sys(err, ENOMEM, "cannot set up the trace");
 out:
@@ -249,6 +238,8 @@ void live_detach(struct live *l)
 	size_t i;
 
 	live_routine_detach(l);
+	bpf_link__destroy(l->tape_link);
+	l->tape_link = NULL;
 	/* Last attached, first off: no call is entered that cannot return. */
 	for (i = l->nlink; i-- > 0;)
 		bpf_link__destroy(l->link[i]);

@@ -10,6 +10,7 @@
 
 #include "collect/live_state.h"
 #include "collect/live_tapes.h"
+#include "live.skel.h"
 
 #define PROGRAM "tracer-tape"
 #define FUNCTION "tape_batch_probe"
@@ -40,6 +41,18 @@ int live_tapes_attach(struct bpf_program *prog, struct bpf_link **link)
 		return r;
 	*link = bpf_program__attach_uprobe_opts(prog, -1, path, 0, &opts);
 	return *link ? 0 : -errno;
+}
+
+void live_tapes_look(struct live *l, const char *text)
+{
+	struct bpf_program *prog;
+
+	if (l->tapes_tried || !strstr(text, "tape"))
+		return;
+	l->tapes_tried = true;
+	prog = l->bpf->progs.tape_batch;
+	if (prog && bpf_program__fd(prog) >= 0)
+		live_tapes_attach(prog, &l->tape_link);
 }
 
 static int add_tape(void *ctx, const void *key, const void *value)
