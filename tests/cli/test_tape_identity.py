@@ -59,22 +59,19 @@ def options(r):
     return extra
 
 
-def commands(selector, extra):
-    """`cat`, which makes a line of each hole; a hole that holds a newline has to be alone."""
-    return [*selector, *extra, "--", "cat"]
-
-
 @test(timeout=300, root=False)
 def generated():
     r = random.Random(SEED)
     env = clean_env()
     for i in range(CASES):
+        if i % 200 == 0:
+            print(f"# {i} of {CASES} cases", flush=True)
         selector = SELECTORS[i % len(SELECTORS)]
         extra = options(r)
         data = text(r)
         if "-s" in extra:
             data = data[:200]
-        args = commands(selector, extra)
+        args = [*selector, *extra, "--", "cat"]
         try:
             p = subprocess.run([TAPE, *args], input=data, capture_output=True, env=env,
                                timeout=20 * SLOW, check=False)
@@ -109,6 +106,7 @@ def lines_of_10_mb():
     big = big.replace(b'"', b"'").rstrip(b"\r")
     for data in (big + b"\n" + big[:-1], b"x\n" + big + b"\r\n"):
         for selector in SELECTORS:
+            print(f"# {' '.join(selector)}", flush=True)
             same(tape(*selector, "--", "cat", data=data, timeout=60).ok().raw_out, data,
                  f"{selector}, lines of 10 MB")
 

@@ -50,7 +50,6 @@ static const struct { const char *name; size_t offset; } symbols[] = {
 };
 
 struct rx_onig {
-	void *library;
 	struct onig_calls call;
 	OnigRegex reg;
 	OnigRegion *region;
@@ -64,11 +63,12 @@ struct rx_onig {
 
 static int load(struct rx_onig *o, struct err *err)
 {
-	o->library = dlopen("libonig.so.5", RTLD_NOW | RTLD_LOCAL);
-	if (!o->library)
+	void *library = dlopen("libonig.so.5", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
 		return err_set(err, ENOSYS, "Oniguruma is not installed: libonig.so.5 is missing");
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-		void *p = dlsym(o->library, symbols[i].name);
+		void *p = dlsym(library, symbols[i].name);
 
 		if (!p)
 			return err_set(err, ENOSYS, "Oniguruma here has no %s", symbols[i].name);
@@ -173,8 +173,7 @@ static void onig_release(struct rx *rx)
 		o->call.region_free(o->region, 1);
 	if (o->reg)
 		o->call.destroy(o->reg);
-	if (o->library)
-		dlclose(o->library);
+	/* The library stays: it keeps tables of its own for the next pattern. */
 	free(o->copy);
 	free(o);
 }

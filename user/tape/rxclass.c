@@ -225,11 +225,13 @@ static int read_operators(struct rx_parse *r, struct class_union *u, struct buf 
 
 		r->p += 2;
 		rc = read_union(r, u, open, false);
+		if (rc)
+			break;
 		union_text(u, &right);
 		combine(set, op, &right);
 		buf_release(&right);
-		/* Each of them doubles the text at most twice: an end to that. */
-		if (!rc && set->len > 1 << 20)
+		/* Each of them doubles the text or more, in each other too: an end to that. */
+		if (!rc && set->len > 1 << 16)
 			rc = rx_refuse(r, open, "compiled regex exceeds size limit");
 	}
 	return rc;
@@ -252,12 +254,14 @@ int rx_read_class(struct rx_parse *r, struct buf *out)
 	if (negated && !r->flags.unicode)
 		return rx_refuse(r, open, "pattern can match invalid UTF-8");
 	rc = read_union(r, &u, open, true);
-	if (!rc && *r->p == ']' && !u.nothers && u.items.len) {
+	if (rc) {
+		/* Nothing is written of what is refused. */
+	} else if (*r->p == ']' && !u.nothers && u.items.len) {
 		buf_addf(out, "[%s%s]", negated ? "^" : "", u.items.data);
 		out->failed |= u.items.failed;
 	} else {
 		union_text(&u, &set);
-		rc = rc ? rc : read_operators(r, &u, &set, open);
+		rc = read_operators(r, &u, &set, open);
 		buf_addf(out, negated ? "(?:(?!%s)(?s:.))" : "%s", set.data ? set.data : "");
 		out->failed |= set.failed;
 	}
