@@ -9,6 +9,8 @@
 prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec/tracer
+libdir      ?= $(prefix)/lib
+includedir  ?= $(prefix)/include
 mandir      ?= $(prefix)/share/man
 docdir      ?= $(prefix)/share/doc/tracer
 bashdir     ?= $(prefix)/share/bash-completion/completions
@@ -48,6 +50,7 @@ TOP_LIBS  := -lncursesw -ltinfo $(LIVE_LIBS)
 STORE_LIBS := -lsqlite3 -lpq -lzstd -lm
 BENCH_LIBS := $(STORE_LIBS) $(LIVE_LIBS)
 REPORT_LIBS := $(STORE_LIBS) -lz
+TAPE_LIBS := -lpcre2-8
 SYM_LIBS  := -ldw -lelf -lstdc++ -lm
 
 ifeq ($(SAN),)
@@ -81,7 +84,7 @@ endif
 # --- files -----------------------------------------------------------------
 
 # ROOMS="base stats" builds the tests against these alone.
-ROOMS    ?= base cli stats out ring store sym report collect tui cmd
+ROOMS    ?= base cli stats out ring store sym report collect tui tape cmd
 USER_SRC := $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c))
 SYMD_SRC := $(filter user/sym/symd%,$(USER_SRC))
 MAIN_SRC := $(filter %_main.c,$(USER_SRC))
@@ -93,6 +96,9 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 LIB  := $(B)/libtracer.a
 SYMD := $(B)/libsymd.a
+# include/tracer/tape.h for others: the engine without the command.
+TAPE_LIB := $(B)/libtape.a
+TAPE_SRC := $(wildcard user/tape/*.c) $(addprefix user/base/,buf.c clock.c codepoint.c err.c)
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_OBJ := $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(BPF_SRC))
@@ -111,7 +117,7 @@ EXE := $(B)/tracer
 LIBEXEC := $(patsubst user/cmd/%_main.c,$(B)/libexec/tracer-%,$(wildcard user/cmd/*_main.c)) \
 	$(if $(wildcard user/sym/symd*.c),$(B)/libexec/tracer-sym)
 MAN := $(patsubst %,$(B)/man/%.1,tracer $(addprefix tracer-,run attach top bench report doctor \
-	export))
+	export tape))
 COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completion/tracer.fish
 
 .DEFAULT_GOAL := all
@@ -123,7 +129,7 @@ COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completio
 	bench bench-run lint docs docs-built regression vmlinux-full check-vmlinux install \
 	uninstall clean fuzz
 
-all: $(EXE) $(LIBEXEC)
+all: $(EXE) $(LIBEXEC) $(B)/tape $(TAPE_LIB)
 
 help:
 	@sed -n 's/^#: \{0,1\}//p' Makefile
@@ -141,6 +147,19 @@ help:
 #: make vmlinux-full  a full dump of the kernel's types, to look things up
 #: make install       prefix=/usr/local, DESTDIR=; uninstall takes it away
 #: make clean         removes build and build-*
+
+# What is optional is in when its probe links; looked up once, in $(B)/optional.mk.
+OPTIONAL := $(B)/optional.mk
+-include $(OPTIONAL)
+$(OPTIONAL): tools/optional.sh probes/onig.c probes/sdt.c
+	@mkdir -p $(@D)
+	@CC='$(CC)' tools/optional.sh onig sdt >$@
+ifdef HAVE_ONIG
+CPPFLAGS += -DTAPE_HAVE_ONIG
+endif
+ifdef HAVE_SDT
+CPPFLAGS += -DTAPE_HAVE_SDT
+endif
 
 # --- objects ---------------------------------------------------------------
 
@@ -171,6 +190,10 @@ $(LIB): $(call obj,$(LIB_SRC))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
+$(TAPE_LIB): $(call obj,$(TAPE_SRC))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
 $(SYMD): $(call obj,$(filter-out %_main.c,$(SYMD_SRC)))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $^
@@ -191,6 +214,10 @@ $(B)/libexec/tracer-sym: $(call obj,$(SYMD_SRC)) $(LIB)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $^ $(SYM_LIBS) -o $@
+
+# By itself, `tape` is the same executable, which looks at its name.
+$(B)/tape: $(B)/libexec/tracer-tape
+	$(Q)ln -sf libexec/tracer-tape $@
 
 # --- BPF -------------------------------------------------------------------
 
@@ -230,7 +257,7 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< -Wl,--start-group $(LIB) $(SYMD) -Wl,--end-group \
-		-lcmocka $(TOP_LIBS) $(SYM_LIBS) $(STORE_LIBS) -o $@
+		-lcmocka $(TOP_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) -o $@
 
 # Workloads are what is traced: never sanitised, and with frame pointers.
 $(B)/tests/workloads/%: tests/workloads/%.c
@@ -274,7 +301,7 @@ $(B)/tests/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/repla
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(LIB) $(SYMD) \
-		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) -o $@
+		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) -o $@
 
 # Needs SAN=fuzz (clang with libFuzzer).
 fuzz: $(FUZZ)
@@ -282,7 +309,7 @@ $(B)/tests/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $< -Wl,--start-group $(LIB) $(SYMD) \
-		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) -o $@
+		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) -o $@
 
 deps:
 	@tools/deps.sh --install
@@ -347,9 +374,13 @@ FORMATS := $(wildcard docs/formats/*.md)
 # No file capability is set: see docs/privileges.md.
 install: all docs
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libexecdir) $(mandir)/man1 \
-		$(bashdir) $(zshdir) $(fishdir) $(docdir)/formats)
+		$(bashdir) $(zshdir) $(fishdir) $(docdir)/formats $(libdir) $(includedir)/tracer)
 	$(INSTALL) -m 755 $(EXE) $(DESTDIR)$(bindir)/tracer
 	$(INSTALL) -m 755 $(LIBEXEC) $(DESTDIR)$(libexecdir)/
+	ln -srf $(DESTDIR)$(libexecdir)/tracer-tape $(DESTDIR)$(bindir)/tape
+	ln -sf tracer-tape.1 $(DESTDIR)$(mandir)/man1/tape.1
+	$(INSTALL) -m 644 $(TAPE_LIB) $(DESTDIR)$(libdir)/
+	$(INSTALL) -m 644 include/tracer/tape.h $(DESTDIR)$(includedir)/tracer/
 	$(INSTALL) -m 644 $(MAN) $(DESTDIR)$(mandir)/man1/
 	$(INSTALL) -m 644 $(B)/completion/tracer.bash $(DESTDIR)$(bashdir)/tracer
 	$(INSTALL) -m 644 $(B)/completion/_tracer $(DESTDIR)$(zshdir)/_tracer
@@ -359,6 +390,9 @@ install: all docs
 
 uninstall:
 	rm -f $(DESTDIR)$(bindir)/tracer $(addprefix $(DESTDIR)$(mandir)/man1/,$(notdir $(MAN)))
+	rm -f $(DESTDIR)$(bindir)/tape $(DESTDIR)$(mandir)/man1/tape.1 \
+		$(DESTDIR)$(libdir)/libtape.a $(DESTDIR)$(includedir)/tracer/tape.h
+	-rmdir $(DESTDIR)$(includedir)/tracer 2>/dev/null
 	rm -f $(DESTDIR)$(bashdir)/tracer $(DESTDIR)$(zshdir)/_tracer \
 		$(DESTDIR)$(fishdir)/tracer.fish
 	rm -rf $(DESTDIR)$(libexecdir) $(DESTDIR)$(docdir)

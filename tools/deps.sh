@@ -73,7 +73,9 @@ missing() {
 		*) command -v "$program" >/dev/null 2>&1 || echo "$package" ;;
 		esac
 	done
+	# An optional one is installed where there is a package, and never insisted on.
 	for probe in probes/*.c; do
+		[ "$(key "$probe" for)" = optional ] && [ "$1" = needed ] && continue
 		[ "$(key "$probe" for)" = long ] && [ "$long" = 0 ] && continue
 		compiler=$(key "$probe" compiler)
 		# shellcheck disable=SC2046,SC2086  # both are lists of words
@@ -82,22 +84,29 @@ missing() {
 	done
 }
 
-packages=$(missing | sort -u | tr '\n' ' ')
+packages=$(missing all | sort -u | tr '\n' ' ')
+needed=$(missing needed | sort -u | tr '\n' ' ')
 packages=${packages% }
 [ -n "$packages" ] || exit 0
 if [ "$install" = 0 ]; then
 	echo "$packages" | tr ' ' '\n'
-	exit 1
+	[ -n "$needed" ] && exit 1
+	exit 0
 fi
+# What is optional is no reason to stop.
+quit() {
+	[ -n "$needed" ] && exit 2
+	exit 0
+}
 command="apt-get install -y --no-install-recommends $packages"
 if ! command -v apt-get >/dev/null 2>&1; then
 	echo "deps: missing, by their Debian names: $packages" >&2
-	exit 2
+	quit
 fi
 if [ "$(id -u)" != 0 ]; then
 	echo "deps: missing: $packages" >&2
 	echo "deps: type: sudo $command" >&2
-	exit 2
+	quit
 fi
 echo "deps: installing $packages" >&2
 export DEBIAN_FRONTEND=noninteractive
@@ -107,9 +116,9 @@ $command </dev/null >"$tmp/log" 2>&1 ||
 	{ apt-get update >>"$tmp/log" 2>&1 && $command </dev/null >>"$tmp/log" 2>&1; } || {
 	tail -n 20 "$tmp/log" >&2
 	echo "deps: failed: $command" >&2
-	exit 2
+	quit
 }
-left=$(missing | sort -u | tr '\n' ' ')
+left=$(missing needed | sort -u | tr '\n' ' ')
 if [ -n "$left" ]; then
 	echo "deps: installed, but a probe still fails for: $left" >&2
 	exit 2

@@ -23,6 +23,7 @@
 #include "cmd/export_opts.h"
 #include "cmd/live_opts.h"
 #include "cmd/report_opts.h"
+#include "cmd/tape_opts.h"
 #include "cmd/top_opts.h"
 #include "tracer/version.h"
 
@@ -53,7 +54,7 @@ static const struct cli_cmd help_cmd = {
 
 static const struct cli_cmd *const commands[] = {
 	&run_cmd, &attach_cmd, &top_cmd, &bench_cmd, &report_cmd, &doctor_cmd, &export_cmd,
-	&help_cmd, NULL
+	&tape_cmd, &help_cmd, NULL
 };
 
 static const struct cli_pair tool_examples[] = {

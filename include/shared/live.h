@@ -19,6 +19,7 @@ typedef int64_t s64;
 #endif
 
 #include "shared/hist.h"
+#include "shared/tape.h"
 
 #define LIVE_COMM	16
 #define LIVE_NR_CALLS	512	/* x86_64's numbers end below 480 (6.18) */
@@ -27,6 +28,7 @@ typedef int64_t s64;
 #define LIVE_NR_STOPPED	(LIVE_NR_CALLS - 3)	/* no wait: stopped by a signal or a debugger */
 #define LIVE_STACK_BYTES 4096
 #define LIVE_KERNEL_FRAMES 32	/* of a sample, at most */
+#define LIVE_TAPES	1024	/* processes that run `tape`, of which figures are kept */
 #define LIVE_PATHS	4	/* -P PATH, at most */
 #define LIVE_PATH_BYTES	128
 
@@ -342,5 +344,12 @@ LIVE_LAYOUT(live_futex, 744);
 LIVE_LAYOUT(live_end, 704);
 LIVE_LAYOUT(live_end_key, 24);
 LIVE_LAYOUT(live_call, 696);
+
+/* The value of map "tapes", by process: what it told at its last batch. */
+struct live_tape {
+	struct tape_stats stats;
+	char comm[LIVE_COMM];
+};
+_Static_assert(sizeof(struct live_tape) == sizeof(struct tape_stats) + LIVE_COMM, "no holes");
 
 #endif

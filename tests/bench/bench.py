@@ -26,6 +26,7 @@ from bench_figures import (Line, Skip, Spread, added, added_share, aim, figure, 
                            over_lines, ratio, rotated, table_of, takes_part)
 from bench_run import FLOOR, Bench, Target
 from bench_runs import cost_lines, report_lines
+from bench_tape import tape_lines
 from bench_top import top_lines
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -344,6 +345,11 @@ def bench(b):
 @row("report", "tracer report over 10,000 stored runs")
 def report(b):
     return report_lines(b)
+
+
+@row("tape", "tape: parts of a stream through a command, beside sed, perl, mawk and teip")
+def tape(b):
+    return tape_lines(b)
 
 
 # ---- printing -------------------------------------------------------------

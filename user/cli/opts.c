@@ -18,6 +18,7 @@ struct spelled {
 	int len;
 	void *dest;
 	struct err *err;
+	uint64_t *given;	/* a bit each row, of a command whose options are given once */
 };
 
 bool cli_is_end(const struct cli_opt *opt)
@@ -244,6 +245,14 @@ static int set_value(const struct spelled *s, const char *value)
 	void *at = (char *)s->dest + s->opt->offset;
 	int r;
 
+	if (s->cmd->once) {
+		const uint64_t bit = 1ull << (s->opt - s->cmd->opts);
+
+		if (*s->given & bit)
+			return err_set(s->err, EINVAL, "option '%.*s' is given more than once",
+				       s->len, s->word);
+		*s->given |= bit;
+	}
 	switch (s->opt->kind) {
 	case CLI_FLAG:
 		*(bool *)at = true;
@@ -257,6 +266,9 @@ static int set_value(const struct spelled *s, const char *value)
 		if (!*value)
 			return err_set(s->err, EINVAL, "%.*s: %s is empty", s->len, s->word,
 				       s->opt->arg);
+		*(const char **)at = value;
+		return 0;
+	case CLI_TEXT:
 		*(const char **)at = value;
 		return 0;
 	case CLI_SIZE:
@@ -298,11 +310,11 @@ static int missing_arg(const struct spelled *s)
 
 /* argv[*i] begins with two dashes; may take argv[*i + 1] as its argument. */
 static int parse_long(const struct cli_cmd *cmd, int argc, char **argv, int *i, void *dest,
-		      struct err *err)
+		      uint64_t *given, struct err *err)
 {
 	const char *word = argv[*i], *name = word + 2, *value = strchr(name, '=');
 	size_t len = value ? (size_t)(value - name) : strlen(name);
-	struct spelled s = { cmd, NULL, word, (int)len + 2, dest, err };
+	struct spelled s = { cmd, NULL, word, (int)len + 2, dest, err, given };
 	const char *best = NULL;
 	unsigned int distance = 0;
 	char copy[64];
@@ -342,13 +354,13 @@ static int parse_long(const struct cli_cmd *cmd, int argc, char **argv, int *i, 
 
 /* argv[*i] is "-abc", "-dVALUE" or "-d" with its argument in argv[*i + 1]. */
 static int parse_short(const struct cli_cmd *cmd, int argc, char **argv, int *i, void *dest,
-		       struct err *err)
+		       uint64_t *given, struct err *err)
 {
 	int r;
 
 	for (const char *p = argv[*i] + 1; *p; p++) {
 		char word[3] = { '-', *p, '\0' };
-		struct spelled s = { cmd, NULL, word, 2, dest, err };
+		struct spelled s = { cmd, NULL, word, 2, dest, err, given };
 
 		for (const struct cli_opt *o = cmd->opts; !cli_is_end(o); o++) {
 			if (o->letter == *p)
@@ -365,6 +377,8 @@ static int parse_short(const struct cli_cmd *cmd, int argc, char **argv, int *i,
 				return r;
 			continue;
 		}
+		if (p[1] == '=' && p[2] && cmd->letter_equals)
+			p++;
 		if (p[1])
 			return set_value(&s, p + 1);
 		if (*i + 1 >= argc)
@@ -379,6 +393,7 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, void *dest, int 
 {
 	int i, r = 0, nops = 0;
 	bool options = true;
+	uint64_t given = 0;
 	char **op;
 
 	*first = argc;
@@ -397,9 +412,9 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, void *dest, int 
 		} else if (!strcmp(word, "--")) {
 			options = false;
 		} else if (word[1] == '-') {
-			r = parse_long(cmd, argc, argv, &i, dest, err);
+			r = parse_long(cmd, argc, argv, &i, dest, &given, err);
 		} else {
-			r = parse_short(cmd, argc, argv, &i, dest, err);
+			r = parse_short(cmd, argc, argv, &i, dest, &given, err);
 		}
 	}
 	if (!r) {

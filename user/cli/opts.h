@@ -17,6 +17,7 @@ enum cli_kind {
 	CLI_FLAG,	/* bool */
 	CLI_STRING,	/* const char *, into argv */
 	CLI_FILE,	/* the same; completed with file names */
+	CLI_TEXT,	/* const char *, into argv, of any bytes: may be empty */
 	CLI_SIZE,	/* uint64_t, bytes: 4096, 32M, 1G */
 	CLI_DURATION,	/* uint64_t, nanoseconds: 10 (seconds), 1.5s, 500ms, 2m */
 	CLI_UINT,	/* uint64_t */
@@ -64,6 +65,9 @@ struct cli_cmd {
 	const struct cli_pair *examples;	/* end with a NULL .what */
 	const struct cli_pair *exits;
 	int exit_error;		/* of a failure of the command's own; 0: 2 */
+	bool once;		/* an option that is given again is an error */
+	/* "-f=VALUE" means "-fVALUE", but "-f=" alone means "=". */
+	bool letter_equals;
 	/*
 	 * Parses a line, whose operands it may move, and does nothing else: 0,
 	 * CLI_WANTS_HELP or a negative errno with the error. NULL: of tracer itself.

@@ -61,6 +61,12 @@ void cli_err_text(struct buf *b, const char *program, const struct err *err)
 	}
 }
 
+void cli_line_text(struct buf *b, const char *line)
+{
+	add_safe(b, line);
+	buf_addc(b, '\n');
+}
+
 int cli_fail(const char *program, const struct err *err, int code)
 {
 	struct buf b = BUF_INIT;

@@ -17,7 +17,9 @@ unsigned int cli_term_width(int fd, unsigned int otherwise);
  * could steer a terminal (a name may come from anywhere) is written as \xNN.
  */
 void cli_err_text(struct buf *b, const char *program, const struct err *err);
-/* Prints that to stderr; returns @code. */
+/* Appends @line and a newline, written as there: the further lines of a message. */
+void cli_line_text(struct buf *b, const char *line);
+/* Prints what cli_err_text() makes to stderr; returns @code. */
 int cli_fail(const char *program, const struct err *err, int code);
 
 #endif

@@ -35,7 +35,7 @@ static int start(struct run *r, const struct live_opts *o, struct err *err)
 	    live_start(r->s.live, err) < 0 || launch_measure(&r->child, err))
 		return EXIT_FAILED;
 	live_set_cost(r->s.live, &r->child.bare, &r->child.traced);
-	live_command(r->s.live, o->argv[0]);
+	live_command(r->s.live, o->argv);
 	if (session_watch(&r->s, r->child.pidfd, err))
 		return EXIT_FAILED;
 	if (launch_exec(&r->child, err)) {

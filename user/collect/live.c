@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "collect/live_routine.h"
+#include "collect/live_tapes.h"
 #include "collect/live_state.h"
 #include "collect/refusal.h"
 #include "out/perfetto.h"
@@ -122,9 +123,11 @@ int live_target(struct live *l, pid_t pid, bool own, struct err *err)
 	return live_target_put(l, (uint32_t)pid, own, err);
 }
 
-void live_command(struct live *l, const char *command)
+void live_command(struct live *l, char *const *argv)
 {
-	live_routine_command(l, command);
+	live_routine_command(l, argv[0]);
+	for (size_t i = 0; argv[i]; i++)
+		live_tapes_look(l, argv[i]);
 }
 
 /*

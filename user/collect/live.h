@@ -60,10 +60,11 @@ void live_free(struct live *l);
  */
 int live_target(struct live *l, pid_t pid, bool own, struct err *err);
 /*
- * With .start_routines: looks for the C library of the program that @command
- * will start, as execvp would find it, so that its first thread is timed too.
+ * The command's words, which end with NULL, before it starts. With .start_routines: looks
+ * for the C library of the program that argv[0] will start, as execvp would find it, so
+ * that its first thread is timed too. Words that name a tape are got ready for.
  */
-void live_command(struct live *l, const char *command);
+void live_command(struct live *l, char *const *argv);
 /*
  * Finds the targets' threads, the tracer's own among them; from here on they
  * are traced. Returns their number.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "collect/live_routine.h"
+#include "collect/live_tapes.h"
 #include "collect/live_state.h"
 #include "collect/live_timeline.h"
 #include "collect/privilege.h"
@@ -328,6 +329,14 @@ static const uint32_t event_bytes[EV_TYPES] = {
 	[EV_ROUTINE] = sizeof(struct live_routine),
 };
 
+static void exec_may_be_tape(struct live *l, const struct live_exec *e)
+{
+	char comm[LIVE_COMM + 1] = "";
+
+	memcpy(comm, e->comm, LIVE_COMM);
+	live_tapes_look(l, comm);
+}
+
 void live_batch(void *ctx, const struct ring_event *ev, size_t n)
 {
 	struct live *l = ctx;
@@ -355,6 +364,7 @@ void live_batch(void *ctx, const struct ring_event *ev, size_t n)
 			break;
 		case EV_EXEC:
 			exec_came(l, ev[i].data);
+			exec_may_be_tape(l, ev[i].data);
 			break;
 		case EV_JOIN:
 			join_came(l, ev[i].data);

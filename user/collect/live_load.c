@@ -92,6 +92,9 @@ static bool wanted(void *ctx, const struct live_prog *p)
 		return c->setup->start_routines;
 	case NEED_NAMES:
 		return c->filter || c->setup->watch;
+	case NEED_PIPES:
+		return (c->setup->collect & SUM_PIPES) && !c->setup->watch &&
+		       !c->setup->again;
 	}
 	return false;
 }
@@ -235,6 +238,8 @@ void live_detach(struct live *l)
 	size_t i;
 
 	live_routine_detach(l);
+	bpf_link__destroy(l->tape_link);
+	l->tape_link = NULL;
 	/* Last attached, first off: no call is entered that cannot return. */
 	for (i = l->nlink; i-- > 0;)
 		bpf_link__destroy(l->link[i]);

@@ -49,6 +49,7 @@ const struct live_prog live_progs[] = {
 	{ "call_enter_btf",	NEED_CALLS,	HOOK_TRACEPOINT, CALLS },
 	{ "call_enter_raw",	NEED_CALLS,	HOOK_TRACEPOINT, CALLS },
 	{ "routine_begins",	NEED_ROUTINES,	HOOK_UPROBE,	 "CONFIG_UPROBE_EVENTS" },
+	{ "tape_batch",		NEED_PIPES,	HOOK_TAPE,	 "CONFIG_UPROBE_EVENTS" },
 };
 const size_t live_nprogs = sizeof(live_progs) / sizeof(live_progs[0]);
 

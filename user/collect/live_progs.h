@@ -26,9 +26,11 @@ extern const struct live_way live_ways[];
 extern const size_t live_nways;
 
 /* NEED_CALLS: exact mode, by one of the ways; NEED_NAMES: a filter, or a watch. */
-enum live_need { NEED_ALWAYS, NEED_CALLS, NEED_FILTER, NEED_ROUTINES, NEED_NAMES };
-/* Attached to a tracepoint; read by us; run once by us; put by startprobe.c. */
-enum live_hook { HOOK_TRACEPOINT, HOOK_ITERATOR, HOOK_RUN, HOOK_UPROBE };
+enum live_need { NEED_ALWAYS, NEED_CALLS, NEED_FILTER, NEED_ROUTINES, NEED_NAMES,
+		 NEED_PIPES };
+/* Attached to a tracepoint; read by us; run once by us; put by startprobe.c; by
+ * live_tapes.c. */
+enum live_hook { HOOK_TRACEPOINT, HOOK_ITERATOR, HOOK_RUN, HOOK_UPROBE, HOOK_TAPE };
 
 /* In the order in which they are attached. */
 struct live_prog {

@@ -58,6 +58,8 @@ struct live {
 	void *fresh_bss;		/* as it was after loading, for live_again; NULL */
 	struct bpf_link *link[LIVE_LINKS];
 	size_t nlink;
+	struct bpf_link *tape_link;	/* NULL: no tape was looked for */
+	bool tapes_tried;
 	struct ring *ring;
 	struct sym *sym;
 	struct sym_opts sym_opts;

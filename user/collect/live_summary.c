@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "collect/live_progs.h"
 #include "collect/live_routine.h"
+#include "collect/live_tapes.h"
 #include "collect/live_state.h"
 
 static int by_cost(const void *a, const void *b)
@@ -150,6 +151,8 @@ int live_summary(struct live *l, struct summary *s, struct err *err)
 		r = live_fill_futexes(l, s);
 	if (!r && (l->collect & SUM_PIPES))
 		r = live_fill_pipes(l, s);
+	if (!r && (l->collect & SUM_PIPES))
+		r = live_fill_tapes(l, s);
 	if (!r && (l->collect & SUM_SCHED))
 		r = live_fill_sched(l, s);
 	if (!r)

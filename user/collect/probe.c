@@ -19,6 +19,7 @@
 #include "collect/launch.h"
 #include "collect/live.h"
 #include "collect/live_progs.h"
+#include "collect/live_tapes.h"
 #include "collect/live_types.h"
 #include "collect/privilege.h"
 #include "collect/refusal.h"
@@ -198,6 +199,11 @@ static int use(struct live_bpf *bpf, const struct live_prog *p, struct err *err)
 		probe = startprobe_new(prog, err);
 		startprobe_free(probe);
 		return probe ? 0 : -err->code;
+	case HOOK_TAPE:
+		r = live_tapes_attach(prog, &link);
+		if (!r)
+			bpf_link__destroy(link);
+		return r;
 	}
 	return -EINVAL;
 }

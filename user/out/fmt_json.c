@@ -457,6 +457,35 @@ static void put_pipe(struct json *j, const struct sum_pipe *p, bool exact)
 	json_end(j);
 }
 
+/* Only where one was seen: most summaries have no such list. */
+static void put_tapes(struct json *j, const struct summary *s)
+{
+	if (!s->ntape)
+		return;
+	json_array(j, "tapes");
+	for (size_t i = 0; i < s->ntape; i++) {
+		const struct tape_stats *t = &s->tape[i].stats;
+		const struct { const char *name; uint64_t value; } rows[] = {
+			{ "bytes_in", t->bytes_in }, { "bytes_out", t->bytes_out },
+			{ "records", t->records }, { "chunks", t->chunks },
+			{ "chunk_bytes", t->chunk_bytes }, { "batches", t->batches },
+			{ "reads", t->reads }, { "writes", t->writes },
+			{ "blocked_in_ns", t->blocked_in_ns },
+			{ "blocked_command_ns", t->blocked_command_ns },
+			{ "blocked_out_ns", t->blocked_out_ns }, { "commands", t->commands },
+			{ "spilled_bytes", t->spilled_bytes },
+		};
+
+		json_object(j, NULL);
+		json_i64(j, "pid", s->tape[i].pid);
+		json_str(j, "comm", s->tape[i].comm);
+		for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
+			json_u64(j, rows[k].name, rows[k].value);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void put_syscall(struct json *j, const struct sum_syscall *c, bool exact)
 {
 	char tmp[24];
@@ -539,6 +568,7 @@ static int json_summary(const struct summary *s, const struct out_opts *opts,
 	for (i = 0; i < s->npipe; i++)
 		put_pipe(&j, &s->pipe[i], exact);
 	json_end(&j);
+	put_tapes(&j, s);
 	json_array(&j, "syscalls");
 	for (i = 0; i < s->nsyscall; i++)
 		put_syscall(&j, &s->syscall[i], exact);

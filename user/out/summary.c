@@ -112,6 +112,7 @@ static void release_pipes(struct summary *s)
 		free(s->pipe[i].reader);
 	}
 	free(s->pipe);
+	free(s->tape);
 }
 
 static void release_findings(struct summary *s)

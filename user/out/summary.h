@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "stats/hist.h"
+#include "shared/tape.h"
 
 #define SUMMARY_SCHEMA "tracer.summary/1"
 #define SUM_COMM 16
@@ -209,6 +210,13 @@ struct sum_pipe_end {
 };
 
 /* One edge: what is written by .writer arrives at .reader. */
+/* A process that ran `tape`: what it did inside, as it told at its last batch. */
+struct sum_tape {
+	pid_t pid;
+	char comm[SUM_COMM + 1];
+	struct tape_stats stats;
+};
+
 struct sum_pipe {
 	enum sum_pipe_kind kind;
 	uint64_t inode;		/* of the pipe or receiving socket; eventfd: its id */
@@ -324,6 +332,8 @@ struct summary {
 	struct sum_futex futex;
 	struct sum_pipe *pipe;	/* bytes, largest first */
 	size_t npipe;
+	struct sum_tape *tape;	/* chunks, largest first */
+	size_t ntape;
 	struct sum_syscall *syscall;	/* wall.sum, largest first */
 	size_t nsyscall;
 	struct sum_sched sched;

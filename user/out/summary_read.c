@@ -341,6 +341,16 @@ static const struct sumread_member threads_members[] = {
 	END
 };
 
+#define TAPE_U64_AT(field) { #field, M_U64, AT(sum_tape, stats.field) }
+static const struct sumread_member tape_members[] = {
+	{ "pid", M_INT, true, AT(sum_tape, pid) }, { "comm", M_COMM, AT(sum_tape, comm) },
+	TAPE_U64_AT(bytes_in), TAPE_U64_AT(bytes_out), TAPE_U64_AT(records), TAPE_U64_AT(chunks),
+	TAPE_U64_AT(chunk_bytes), TAPE_U64_AT(batches), TAPE_U64_AT(reads), TAPE_U64_AT(writes),
+	TAPE_U64_AT(blocked_in_ns), TAPE_U64_AT(blocked_command_ns), TAPE_U64_AT(blocked_out_ns),
+	TAPE_U64_AT(commands), TAPE_U64_AT(spilled_bytes),
+	END
+};
+
 static const struct sumread_member summary_members[] = {
 	{ "schema", M_FN, true, .fn = read_schema },
 	{ "tracer", M_NAME, AT(summary, tracer_version) },
@@ -360,6 +370,7 @@ static const struct sumread_member summary_members[] = {
 	{ "locks", ROWS(summary, lock, nlock, sum_lock, sumread_lock) },
 	{ "futex", M_OBJECT, .of = sumread_futex },
 	{ "pipes", ROWS(summary, pipe, npipe, sum_pipe, sumread_pipe) },
+	{ "tapes", ROWS(summary, tape, ntape, sum_tape, tape_members) },
 	{ "syscalls", ROWS(summary, syscall, nsyscall, sum_syscall, sumread_syscall),
 	  .done = sumread_syscall_done },
 	{ "sched", M_OBJECT, .of = sumread_sched },

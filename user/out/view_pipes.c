@@ -282,6 +282,36 @@ static void add_totals(const struct view *v, struct buf *b)
 	view_things(b, chunks, "chunk", "chunks");
 }
 
+/* What tapes did inside, where no call shows it: a line each. */
+static void view_tapes(struct view *v)
+{
+	const size_t rows = v->opts->rows && v->opts->rows < v->s->ntape ? v->opts->rows :
+			    v->s->ntape;
+
+	for (size_t i = 0; i < rows; i++) {
+		const struct sum_tape *t = &v->s->tape[i];
+		const struct tape_stats *st = &t->stats;
+		struct buf b = BUF_INIT;
+
+		view_thread(v, &b, t->pid, t->comm);
+		buf_adds(&b, ": ");
+		view_things(&b, st->chunks, "chunk", "chunks");
+		buf_adds(&b, " of ");
+		view_bytes(v, &b, st->chunks ? st->chunk_bytes / st->chunks : 0);
+		buf_adds(&b, " in ");
+		view_things(&b, st->batches, "batch", "batches");
+		view_sep(v, &b);
+		buf_adds(&b, "blocked" VIEW_GLUE "on" VIEW_GLUE "input" VIEW_GLUE);
+		view_ns(v, &b, st->blocked_in_ns);
+		buf_adds(&b, ", command" VIEW_GLUE);
+		view_ns(v, &b, st->blocked_command_ns);
+		buf_adds(&b, ", output" VIEW_GLUE);
+		view_ns(v, &b, st->blocked_out_ns);
+		view_wrap(v, 2, "  ", VIEW_PLAIN, &b);
+		buf_release(&b);
+	}
+}
+
 void view_pipes(struct view *v)
 {
 	const bool exact = v->s->mode == SUM_EXACT;
@@ -293,6 +323,7 @@ void view_pipes(struct view *v)
 	add_totals(v, &b);
 	view_heading(v, "PIPES", &b);
 	buf_release(&b);
+	view_tapes(v);
 	if (!v->s->npipe)
 		return;
 	rows = table_rows(v, v->s->pipe, v->s->npipe, sizeof(*v->s->pipe));

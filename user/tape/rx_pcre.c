@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DESIGN: invalid UTF-8 is matched by nothing and passed on as it is
+ * (PCRE2_MATCH_INVALID_UTF), which costs: 60 ns for a match of a few bytes, where code for
+ * UTF-8 that is known to be valid takes 40 and code for single bytes 20. So the pattern is
+ * compiled up to three times, when the first subject of a kind comes, and a subject is looked
+ * at once for what it is. ASCII means the same in all three.
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <errno.h>
+#include <pcre2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/codepoint.h"
+#include "tape/rx.h"
+
+#define MATCH_LIMIT 50000000u	/* steps in one match: some seconds */
+#define HEAP_LIMIT_KIB (64u << 10)
+#define STACK_FIRST_BYTES ((size_t)32 << 10)
+#define STACK_MAX_BYTES ((size_t)8 << 20)
+
+#define COMPILE_FLAGS (PCRE2_MULTILINE | PCRE2_ALT_CIRCUMFLEX | \
+		       PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C)
+
+/* What a subject is; compiled for with these flags, and matched with those. */
+enum kind { KIND_INVALID, KIND_UTF8, KIND_ASCII, KINDS };
+
+static const uint32_t kind_compile[KINDS] = {
+	[KIND_INVALID] = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF,
+	[KIND_UTF8] = PCRE2_UTF | PCRE2_UCP,
+};
+static const uint32_t kind_match[KINDS] = { [KIND_UTF8] = PCRE2_NO_UTF_CHECK };
+
+struct rx_code {
+	pcre2_code *code;
+	bool jit;
+	bool tried;
+};
+
+struct rx_pcre {
+	struct rx_code code[KINDS];
+	enum kind kind;		/* of the subject at hand */
+	pcre2_match_data *data;
+	const PCRE2_SIZE *found;	/* in .data, for ever */
+	pcre2_match_context *context;
+	pcre2_compile_context *compile;
+	pcre2_jit_stack *stack;
+	struct buf text, ascii_text;
+};
+
+static void pcre_release(struct rx *rx)
+{
+	struct rx_pcre *p = rx->state;
+
+	if (!p)
+		return;
+	for (size_t k = 0; k < KINDS; k++)
+		pcre2_code_free(p->code[k].code);
+	buf_release(&p->text);
+	buf_release(&p->ascii_text);
+	pcre2_match_data_free(p->data);
+	pcre2_match_context_free(p->context);
+	pcre2_compile_context_free(p->compile);
+	pcre2_jit_stack_free(p->stack);
+	free(p);
+}
+
+static int refused(int code, const char *text, size_t len, struct err *err)
+{
+	PCRE2_UCHAR words[200] = "";
+
+	pcre2_get_error_message(code, words, sizeof(words));
+	return err_set(err, EINVAL, "regex parse error:\n    %.*s\nerror: %s",
+		       len < 200 ? (int)len : 200, text, (const char *)words);
+}
+
+static int build_kind(struct rx_pcre *p, enum kind kind)
+{
+	const struct buf *text = kind == KIND_ASCII ? &p->ascii_text : &p->text;
+	struct rx_code *c = &p->code[kind];
+	size_t at;
+	int code = 0;
+
+	c->tried = true;
+	c->code = pcre2_compile((PCRE2_SPTR)(text->data ? text->data : ""), text->len,
+				COMPILE_FLAGS | kind_compile[kind], &code, &at, p->compile);
+	if (!c->code)
+		return code;
+	c->jit = !pcre2_jit_compile(c->code, PCRE2_JIT_COMPLETE);
+	return 0;
+}
+
+static int pcre_build(struct rx_pcre *p, const char *pattern, size_t len, struct err *err)
+{
+	int code;
+
+	p->compile = pcre2_compile_context_create(NULL);
+	p->context = pcre2_match_context_create(NULL);
+	p->data = pcre2_match_data_create(1, NULL);
+	if (!p->compile || !p->context || !p->data)
+		return err_sys(err, ENOMEM, "cannot compile the pattern");
+	p->found = pcre2_get_ovector_pointer(p->data);
+	pcre2_set_newline(p->compile, PCRE2_NEWLINE_LF);
+	pcre2_set_match_limit(p->context, MATCH_LIMIT);
+	pcre2_set_heap_limit(p->context, HEAP_LIMIT_KIB);
+	code = build_kind(p, KIND_INVALID);
+	return code ? refused(code, pattern, len, err) : 0;
+}
+
+static int pcre_compile(struct rx *rx, const char *pattern, size_t len, struct err *err)
+{
+	struct rx_pcre *p = calloc(1, sizeof(*p));
+	int r;
+
+	rx->state = p;
+	if (!p)
+		return err_sys(err, ENOMEM, "cannot compile the pattern");
+	r = rxsyntax_translate(&p->ascii_text, pattern, len, true, &rx->shape, err);
+	r = r ? r : rxsyntax_translate(&p->text, pattern, len, false, &rx->shape, err);
+	return r ? r : pcre_build(p, pattern, len, err);
+}
+
+static bool is_ascii(const char *s, size_t n)
+{
+	uint64_t any = 0, word;
+	size_t i = 0;
+
+	for (; n - i >= 32; i += 32) {
+		uint64_t w[4];
+
+		memcpy(w, s + i, sizeof(w));
+		if ((w[0] | w[1] | w[2] | w[3]) & 0x8080808080808080u)
+			return false;
+	}
+	for (; n - i >= sizeof(word); i += sizeof(word)) {
+		memcpy(&word, s + i, sizeof(word));
+		any |= word;
+	}
+	for (; i < n; i++)
+		any |= (unsigned char)s[i];
+	return !(any & 0x8080808080808080u);
+}
+
+static bool is_utf8(const char *s, size_t n)
+{
+	uint32_t cp;
+	unsigned int len;
+
+	for (size_t i = 0; i < n; i += len) {
+		len = utf8_decode(s + i, n - i, &cp);
+		if (!len)
+			return false;
+	}
+	return true;
+}
+
+/* The code for the subject, which is new when the search begins at its start. */
+static const struct rx_code *choose(struct rx_pcre *p, const char *s, size_t n, size_t from)
+{
+	if (!from) {
+		p->kind = is_ascii(s, n) ? KIND_ASCII : is_utf8(s, n) ? KIND_UTF8 : KIND_INVALID;
+		/* A pattern with characters past U+00FF has no code for bytes. */
+		if (!p->code[p->kind].tried)
+			build_kind(p, p->kind);
+		if (!p->code[p->kind].code)
+			p->kind = KIND_INVALID;
+	}
+	return &p->code[p->kind];
+}
+
+/* The machine's stack was too small: once more on one of our own. */
+static int grow_stack(struct rx_pcre *p)
+{
+	if (p->stack)
+		return -E2BIG;
+	p->stack = pcre2_jit_stack_create(STACK_FIRST_BYTES, STACK_MAX_BYTES, NULL);
+	if (!p->stack)
+		return -ENOMEM;
+	pcre2_jit_stack_assign(p->context, NULL, p->stack);
+	return 0;
+}
+
+static int failed(struct rx *rx, int code)
+{
+	PCRE2_UCHAR words[200] = "";
+
+	switch (code) {
+	case PCRE2_ERROR_MATCHLIMIT:
+	case PCRE2_ERROR_DEPTHLIMIT:
+	case PCRE2_ERROR_HEAPLIMIT:
+	case PCRE2_ERROR_JIT_STACKLIMIT:
+		return err_set(&rx->err, E2BIG, "the pattern takes too many steps");
+	case PCRE2_ERROR_NOMEMORY:
+		return err_sys(&rx->err, ENOMEM, "the pattern cannot be matched");
+	}
+	pcre2_get_error_message(code, words, sizeof(words));
+	return err_set(&rx->err, EILSEQ, "the pattern cannot be matched: %s", (const char *)words);
+}
+
+static int pcre_find(struct rx *rx, const char *s, size_t n, size_t from, size_t *start,
+		     size_t *end)
+{
+	struct rx_pcre *p = rx->state;
+	const struct rx_code *c = choose(p, s, n, from);
+	int code;
+
+	for (;;) {
+		code = c->jit ? pcre2_jit_match(c->code, (PCRE2_SPTR)s, n, from, 0, p->data,
+						p->context) :
+		       pcre2_match(c->code, (PCRE2_SPTR)s, n, from, kind_match[p->kind], p->data,
+				   p->context);
+		if (code != PCRE2_ERROR_JIT_STACKLIMIT || grow_stack(p))
+			break;
+	}
+	if (code == PCRE2_ERROR_NOMATCH)
+		return 0;
+	if (code < 0)
+		return failed(rx, code);
+	*start = p->found[0];
+	*end = p->found[1];
+	return 1;
+}
+
+const struct rx_engine rx_pcre = {
+	.name = "PCRE2", .compile = pcre_compile, .find = pcre_find, .release = pcre_release,
+};
