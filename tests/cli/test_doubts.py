@@ -59,6 +59,23 @@ def events_that_were_lost():
 
 
 @test
+def events_that_were_lost_in_one_run():
+    """What most runs say holds: one that lost events is not all of them."""
+    with scratch() as d:
+        store = os.path.join(d, "runs.db")
+        script = (f"echo >>{d}/$1; n=9; test $(wc -l <{d}/$1) != 2 || n=40009; "
+                  f"exec {workload('futex_addresses')} $n")
+        for label in ("a", "b"):
+            run([TRACER, "bench", "-q", "--store", store, "-n", "5", "-l", label, "--", "sh", "-c",
+                 script, "sh", label]).ok()
+        o = json.loads(report(store, "--json", "a", "b").out)
+        check(any("in 1 of 5 runs" in s for s in o["differences"]),
+              f"differences: {o['differences']}")
+        equal([m["verdict"] for m in o["metrics"] if m["name"] == "syscall.execve"], ["same"],
+              "a count of which nothing is missing")
+
+
+@test
 def a_damaged_summary_costs_its_parts_alone():
     with scratch() as d:
         store = os.path.join(d, "runs.db")
