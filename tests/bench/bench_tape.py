@@ -48,13 +48,14 @@ SLOW_BYTES = {"teip": 2 * MIB, "sed": 8 * MIB, "perl": 8 * MIB, "mawk": 16 * MIB
 def write_inputs(d):
     r = random.Random(1)
     with open(os.path.join(d, "y"), "wb") as f:
-        f.write((b"y" * 1024 + b"\n") * (64 * 1024))
+        f.write((b"y" * 1024 + b"\n") * (128 * 1024))
     with open(os.path.join(d, "log"), "w", encoding="ascii") as f:
-        for _ in range(400000):
+        # 672,000 addresses in 100 MiB.
+        for _ in range(672000):
             ip = ".".join(str(r.randrange(1, 255)) for _ in range(4))
             f.write(f"Nov 30 14:35:00 host sshd[{r.randrange(10**5)}]: Failed password for invalid "
-                    f"user admin from {ip} port {r.randrange(65536)} ssh2: and some further text "
-                    "of the message, as long as such lines are\n")
+                    f"user admin from {ip} port {r.randrange(65536)} ssh2: and further text of "
+                    "it to fill the line up now\n")
 
 
 def speed(argv, path, most, env):
@@ -156,26 +157,52 @@ def stalled_mib(tape, env):
     return peak
 
 
+def spawn_loops(argv, n, loops):
+    """Seconds for @n starts of @argv by posix_spawn, one after the other in each of @loops."""
+    start = time.monotonic()
+    pids = []
+    for _ in range(loops):
+        pids.append(os.fork())
+        if not pids[-1]:
+            for _ in range(n // loops):
+                os.waitpid(os.posix_spawn(argv[0], argv, os.environ), 0)
+            os._exit(0)
+    for pid in pids:
+        os.waitpid(pid, 0)
+    return time.monotonic() - start
+
+
+def each_seconds(tape, env, argv, n, jobs):
+    start = time.monotonic()
+    subprocess.run([tape, "-s", "-j", str(jobs), "-l", "1-", "--", *argv], input=b"x\n" * n,
+                   stdout=DEVNULL, env=env, check=True)
+    return time.monotonic() - start
+
+
 def each_lines(b, tape, env):
-    """-s against spawning the same command by posix_spawn (of Python, its own time taken off)."""
-    n, true = 400, b.program("true")
-    data = b"x\n" * n
-    ratios, doubled = [], []
-    for _ in range(b.rounds(5)):
-        start = time.monotonic()
-        for _ in range(n):
-            os.waitpid(os.posix_spawn(true, ["true"], os.environ), 0)
-        bare = time.monotonic() - start
-        took = []
-        for jobs in ("1", "2"):
-            start = time.monotonic()
-            subprocess.run([tape, "-s", "-j", jobs, "-l", "1-", "--", true], input=data,
-                           stdout=DEVNULL, env=env, check=True)
-            took.append(time.monotonic() - start)
-        ratios.append(bare / took[0])
-        doubled.append(took[0] / took[1])
-    return [Line("tape", "-s, speed of bare posix_spawn", Spread(ratios), "x", 0.95, least=True),
-            Line("tape", "-s -j 2, speed of -j 1", Spread(doubled), "x", 1.6, least=True)]
+    """-s against loops of posix_spawn, whose two at once are what the machine has to give."""
+    lines = []
+    for what, argv, n, alone, twice in (
+            ("true", [b.program("true")], 400, 0.95, None),
+            ("sh, 20 ms of sums", [b.program("sh"), "-c",
+                                   "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done"],
+             40, 0.95, 1.6)):
+        bare, one, two, both = [], [], [], []
+        for _ in range(b.rounds(5)):
+            bare.append(spawn_loops(argv, n, 1))
+            one.append(each_seconds(tape, env, argv, n, 1))
+            two.append(each_seconds(tape, env, argv, n, 2))
+            both.append(spawn_loops(argv, n, 2))
+
+        def ratio(a, c):
+            return Spread([x / y for x, y in zip(a, c)])
+        lines += [Line("tape", f"-s -- {what}: speed of posix_spawn", ratio(bare, one), "x",
+                       alone, least=True),
+                  Line("tape", f"-s -j 2 -- {what}: speed of -j 1", ratio(one, two), "x",
+                       twice, least=True),
+                  Line("floor", f"two loops of posix_spawn, {what}: speed of one",
+                       ratio(bare, both), "x")]
+    return lines
 
 
 def batch_lines(tape, env, d):

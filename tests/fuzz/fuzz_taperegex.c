@@ -12,21 +12,37 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void check(const struct rx *rx, const char *s, size_t n, const struct tape_span *m,
+		  size_t last, bool first)
+{
+	if (m->start < last || m->end < m->start || m->end > n ||
+	    (!first && m->start == m->end && m->end == last))
+		abort();
+	if (rx->shape == RX_ONE && (unsigned char)s[m->start] < 0x80 &&
+	    (!rx->ascii[(unsigned char)s[m->start]] || m->end != m->start + 1))
+		abort();
+}
+
+/* Matches one by one, and the same by the handful. */
 static void walk(struct rx *rx, const char *s, size_t n)
 {
-	struct rx_walk w = { 0 };
-	size_t start, end, last = 0;
-	int r, i;
+	struct rx_walk many = { 0 }, one = { 0 };
+	struct tape_span hand[3], m;
+	size_t last = 0, i = 0;
+	ptrdiff_t got, r;
 
-	for (i = 0; (r = rx_next(rx, s, n, &w, &start, &end)) == 1; i++) {
-		if (start < last || end < start || end > n || (i && start == end && end == last))
-			abort();
-		if (rx->shape == RX_ONE && (unsigned char)s[start] < 0x80 &&
-		    (!rx->ascii[(unsigned char)s[start]] || end != start + 1))
-			abort();
-		last = end;
-	}
-	if (r < 0 && !rx->err.msg[0])
+	do {
+		got = rx_matches(rx, s, n, &many, hand, 3);
+		for (ptrdiff_t k = 0; k < got; k++, i++) {
+			check(rx, s, n, &hand[k], last, !i);
+			last = hand[k].end;
+		}
+	} while (got == 3);
+	if (got < 0 && !rx->err.msg[0])
+		abort();
+	for (last = 0; (r = rx_matches(rx, s, n, &one, &m, 1)) == 1; i--)
+		last = m.end;
+	if (got >= 0 && r >= 0 && (i || last != many.last_end))
 		abort();
 }
 

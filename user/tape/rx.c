@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/codepoint.h"
-
 #define CODE_POINTS 0x110000u
 
 /* Asks the pattern itself about each ASCII character, once. */
@@ -52,9 +50,10 @@ void rx_free(struct rx *rx)
 
 int rx_test(struct rx *rx, const char *s, size_t n)
 {
-	size_t start, end;
+	struct rx_walk walk = { 0 };
+	struct tape_span span;
 
-	return rx->engine->find(rx, s, n, 0, &start, &end);
+	return (int)rx_matches(rx, s, n, &walk, &span, 1);
 }
 
 bool rx_member(struct rx *rx, uint32_t cp)
@@ -68,32 +67,4 @@ bool rx_member(struct rx *rx, uint32_t cp)
 			rx->member[cp >> 3] |= bit;
 	}
 	return rx->member[cp >> 3] & bit;
-}
-
-static size_t char_bytes(const char *s, size_t n)
-{
-	uint32_t cp;
-	const unsigned int len = utf8_decode(s, n, &cp);
-
-	return len ? len : 1;
-}
-
-int rx_next(struct rx *rx, const char *s, size_t n, struct rx_walk *w, size_t *start, size_t *end)
-{
-	for (;;) {
-		int r;
-
-		if (w->from > n)
-			return 0;
-		r = rx->engine->find(rx, s, n, w->from, start, end);
-		if (r <= 0)
-			return r;
-		if (*start == *end && w->any && *end == w->last_end) {
-			w->from = *end < n ? *end + char_bytes(s + *end, n - *end) : n + 1;
-			continue;
-		}
-		w->any = true;
-		w->from = w->last_end = *end;
-		return 1;
-	}
 }

@@ -7,19 +7,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/codepoint.h"
 #include "base/err.h"
 #include "tape/rxsyntax.h"
+#include "tracer/tape.h"
 
 struct rx;
+
+/* Where a walk over the matches of one subject is; { 0 } at first. */
+struct rx_walk {
+	size_t from, last_end;	/* .from past the end: there are no more */
+	bool any;
+};
 
 /* A way to match: one row for PCRE2, one for Oniguruma where it was built in. */
 struct rx_engine {
 	const char *name;
 	/* -EINVAL with words, -ENOSYS where the library is missing, -ENOMEM. */
 	int (*compile)(struct rx *rx, const char *pattern, size_t len, struct err *err);
-	/* The first match at or after @from: 1, 0 or a negative errno with words. */
-	int (*find)(struct rx *rx, const char *s, size_t n, size_t from, size_t *start,
-		    size_t *end);
+	/* As rx_matches(). A walk from 0 is of a new subject. */
+	ptrdiff_t (*matches)(struct rx *rx, const char *s, size_t n, struct rx_walk *w,
+			     struct tape_span *hole, size_t cap);
 	void (*release)(struct rx *rx);
 };
 
@@ -36,26 +44,41 @@ struct rx {
 	void *state;		/* the engine's */
 };
 
-/* Where a walk over the matches of one subject is; { 0 } at first. */
-struct rx_walk {
-	size_t from, last_end;
-	bool any;
-};
-
 /* rx_free() after success. The pattern may hold any bytes; it is copied. */
 int rx_new(struct rx **out, const struct rx_engine *engine, const char *pattern, size_t len,
 	   struct err *err);
 void rx_free(struct rx *rx);
 
-/* 1 when there is a match anywhere in the @n bytes at @s, else 0; negative as rx_next(). */
+/* 1 when there is a match anywhere in the @n bytes at @s, else 0; negative as rx_matches(). */
 int rx_test(struct rx *rx, const char *s, size_t n);
 /*
- * The next match, as the crate's find_iter: leftmost first, none that overlap, and no empty
- * one that touches the end of the one before. 1, 0 at the end; -E2BIG when the pattern took
- * too long or went too deep, -EILSEQ, -ENOMEM, with words in rx->err.
+ * Up to @cap next matches, as the crate's find_iter: leftmost first, none that overlap, and
+ * no empty one that touches the end of the one before. Fewer: there are no more. -E2BIG when
+ * the pattern took too long or went too deep, -EILSEQ, -ENOMEM, with words in rx->err.
  */
-int rx_next(struct rx *rx, const char *s, size_t n, struct rx_walk *w, size_t *start,
-	    size_t *end);
+static inline ptrdiff_t rx_matches(struct rx *rx, const char *s, size_t n, struct rx_walk *w,
+				   struct tape_span *hole, size_t cap)
+{
+	return rx->engine->matches(rx, s, n, w, hole, cap);
+}
+
+/* For engines: takes the match from @start to @end into *hole, unless it does not count. */
+static inline bool rx_take(struct rx_walk *w, const char *s, size_t n, size_t start, size_t end,
+			   struct tape_span *hole)
+{
+	uint32_t cp;
+
+	if (start == end && w->any && end == w->last_end) {
+		const unsigned int len = end < n ? utf8_decode(s + end, n - end, &cp) : 0;
+
+		w->from = end + (len ? len : 1);
+		return false;
+	}
+	*hole = (struct tape_span){ start, end, TAPE_PLAIN };
+	w->any = true;
+	w->from = w->last_end = end;
+	return true;
+}
 
 /* For a classed pattern: whether it matches @cp, a code point above 127. */
 bool rx_member(struct rx *rx, uint32_t cp);

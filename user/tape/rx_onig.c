@@ -139,28 +139,33 @@ static int set_subject(struct rx_onig *o, const char *s, size_t n, size_t from)
 	return 0;
 }
 
-static int onig_find(struct rx *rx, const char *s, size_t n, size_t from, size_t *start,
-		     size_t *end)
+static ptrdiff_t onig_matches(struct rx *rx, const char *s, size_t n, struct rx_walk *w,
+			      struct tape_span *hole, size_t cap)
 {
 	struct rx_onig *o = rx->state;
 	OnigUChar words[ONIG_MAX_ERROR_MESSAGE_LEN];
 	const OnigUChar *p;
-	int r = set_subject(o, s, n, from);
+	size_t k = 0;
 
-	if (r)
+	if (set_subject(o, s, n, w->from))
 		return err_sys(&rx->err, ENOMEM, "the pattern cannot be matched");
 	p = (const OnigUChar *)o->subject;
-	r = o->call.search(o->reg, p, p + n, p + from, p + n, o->region, ONIG_OPTION_NONE);
-	if (r == ONIG_MISMATCH)
-		return 0;
-	if (r < 0) {
-		o->call.words(words, r);
-		return err_set(&rx->err, E2BIG, "the pattern takes too many steps: %s",
-			       (const char *)words);
+	while (k < cap && w->from <= n) {
+		const int r = o->call.search(o->reg, p, p + n, p + w->from, p + n, o->region,
+					     ONIG_OPTION_NONE);
+
+		if (r == ONIG_MISMATCH) {
+			w->from = n + 1;
+		} else if (r >= 0) {
+			k += rx_take(w, s, n, (size_t)o->region->beg[0],
+				     (size_t)o->region->end[0], &hole[k]);
+		} else {
+			o->call.words(words, r);
+			return err_set(&rx->err, E2BIG, "the pattern takes too many steps: %s",
+				       (const char *)words);
+		}
 	}
-	*start = (size_t)o->region->beg[0];
-	*end = (size_t)o->region->end[0];
-	return 1;
+	return (ptrdiff_t)k;
 }
 
 static void onig_release(struct rx *rx)
@@ -186,15 +191,15 @@ static int onig_compile(struct rx *rx, const char *pattern, size_t len, struct e
 	return err_set(err, ENOSYS, "Oniguruma is not built in: -G cannot be used");
 }
 
-static int onig_find(struct rx *rx, const char *s, size_t n, size_t from, size_t *start,
-		     size_t *end)
+static ptrdiff_t onig_matches(struct rx *rx, const char *s, size_t n, struct rx_walk *w,
+			      struct tape_span *hole, size_t cap)
 {
 	(void)rx;
 	(void)s;
 	(void)n;
-	(void)from;
-	(void)start;
-	(void)end;
+	(void)w;
+	(void)hole;
+	(void)cap;
 	return -ENOSYS;
 }
 
@@ -205,5 +210,5 @@ static void onig_release(struct rx *rx)
 #endif
 
 const struct rx_engine rx_onig = {
-	.name = "Oniguruma", .compile = onig_compile, .find = onig_find, .release = onig_release,
+	.name = "Oniguruma", .compile = onig_compile, .matches = onig_matches, .release = onig_release,
 };

@@ -68,7 +68,7 @@ typedef int next_fn(struct tape_splitter *s, size_t *start, size_t *end);
 static inline ptrdiff_t holes_of(struct tape_splitter *s, struct tape_span *hole, size_t cap,
 				 next_fn *next)
 {
-	size_t n = 0, start, end;
+	size_t n = 0, start = 0, end = 0;
 
 	while (n < cap) {
 		const int r = next(s, &start, &end);
@@ -126,9 +126,14 @@ static inline int by_nothing(struct tape_splitter *s, size_t *start, size_t *end
 
 static inline int by_match(struct tape_splitter *s, size_t *start, size_t *end)
 {
-	const int r = rx_next(s->rx, s->rec, s->len, &s->walk, start, end);
+	struct tape_span match;
+	const ptrdiff_t r = rx_matches(s->rx, s->rec, s->len, &s->walk, &match, 1);
 
-	return r < 0 ? (int)split_failed(s, r, s->line) : r;
+	if (r <= 0)
+		return r ? (int)split_failed(s, (int)r, s->line) : 0;
+	*start = match.start;
+	*end = match.end;
+	return 1;
 }
 
 static ptrdiff_t fields_holes(struct tape_splitter *s, struct tape_span *hole, size_t cap)

@@ -37,41 +37,46 @@ static bool next_member(struct tape_splitter *s, size_t *start, size_t *end)
 	return any;
 }
 
-static int next_match(struct tape_splitter *s, size_t *start, size_t *end)
+static ptrdiff_t matches_of_class(struct tape_splitter *s, struct tape_span *hole, size_t cap)
 {
-	int r;
+	size_t n = 0;
 
-	if (s->rx->classed)
-		return next_member(s, start, end);
-	r = rx_next(s->rx, s->rec, s->len, &s->walk, start, end);
-	return r < 0 ? (int)split_failed(s, r, s->line) : r;
+	while (n < cap && next_member(s, &hole[n].start, &hole[n].end))
+		hole[n++].kind = TAPE_PLAIN;
+	return (ptrdiff_t)n;
+}
+
+/* What is between @n matches, in their place: never more. */
+static size_t between(struct tape_splitter *s, struct tape_span *hole, size_t n)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct tape_span match = hole[i];
+
+		if (match.start > s->pos)
+			hole[k++] = (struct tape_span){ s->pos, match.start, TAPE_PLAIN };
+		s->pos = match.end;
+	}
+	if (s->done && s->len > s->pos)
+		hole[k++] = (struct tape_span){ s->pos, s->len, TAPE_PLAIN };
+	return k;
 }
 
 static ptrdiff_t matches_holes(struct tape_splitter *s, struct tape_span *hole, size_t cap)
 {
-	size_t n = 0, start = 0, end = 0;
-	int r;
+	ptrdiff_t n;
 
-	while (n < cap) {
-		r = next_match(s, &start, &end);
-		if (r < 0)
-			return r;
-		if (!s->sel.invert) {
-			if (r)
-				hole[n++] = (struct tape_span){ start, end, TAPE_PLAIN };
-		} else {
-			if (!r)
-				start = s->len;
-			if (start > s->pos)
-				hole[n++] = (struct tape_span){ s->pos, start, TAPE_PLAIN };
-			s->pos = end;
-		}
-		if (!r) {
-			s->done = true;
-			break;
-		}
-	}
-	return (ptrdiff_t)n;
+	do {
+		n = s->rx->classed ? matches_of_class(s, hole, cap) :
+		    rx_matches(s->rx, s->rec, s->len, &s->walk, hole, cap);
+		if (n < 0)
+			return split_failed(s, (int)n, s->line);
+		s->done = (size_t)n < cap;
+		if (s->sel.invert)
+			n = (ptrdiff_t)between(s, hole, (size_t)n);
+	} while (!n && !s->done);
+	return n;
 }
 
 /* Moves over up to @n characters from *pos; how many there were. */
