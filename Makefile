@@ -398,6 +398,6 @@ uninstall:
 	rm -rf $(DESTDIR)$(libexecdir) $(DESTDIR)$(docdir)
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz build-werror build-clang
+	rm -rf build build-asan build-tsan build-fuzz build-werror build-clang build-bare
 
 -include $(shell find $(B) -type f -name '*.d' 2>/dev/null)

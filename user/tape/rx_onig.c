@@ -210,5 +210,6 @@ static void onig_release(struct rx *rx)
 #endif
 
 const struct rx_engine rx_onig = {
-	.name = "Oniguruma", .compile = onig_compile, .matches = onig_matches, .release = onig_release,
+	.name = "Oniguruma", .compile = onig_compile, .matches = onig_matches,
+	.release = onig_release,
 };
