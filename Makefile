@@ -108,6 +108,7 @@ UNIT      := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 WORKLOADS := $(patsubst %.c,$(B)/%,$(wildcard tests/workloads/*.c))
 SCREENS   := $(patsubst %.c,$(B)/%,$(wildcard tests/tui/*.c))
 REPORTS   := $(patsubst %.c,$(B)/%,$(wildcard tests/report/*.c))
+RR_TOOLS  := $(patsubst %.c,$(B)/%,$(wildcard tests/rr/*.c))
 BENCHES   := $(patsubst %.c,$(B)/%,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c)))
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAY    := $(patsubst tests/fuzz/fuzz_%.c,$(B)/tests/fuzz/replay_%,$(FUZZ_SRC))
@@ -251,7 +252,7 @@ check-vmlinux:
 
 # --- tests -----------------------------------------------------------------
 
-tests: $(UNIT) $(WORKLOADS) $(SCREENS) $(REPORTS) $(BENCHES) $(REPLAY)
+tests: $(UNIT) $(WORKLOADS) $(SCREENS) $(REPORTS) $(RR_TOOLS) $(BENCHES) $(REPLAY)
 
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
@@ -271,6 +272,12 @@ $(B)/tests/tui/%: $(B)/obj/tests/tui/%.o $(LIB)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(LIB) $(TOP_LIBS) -o $@
+
+# What record and replay are held against.
+$(B)/tests/rr/%: $(B)/obj/tests/rr/%.o $(LIB)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(LIB) -o $@
 
 # Reports of made-up figures.
 $(B)/tests/report/%: $(B)/obj/tests/report/%.o $(LIB)
