@@ -83,7 +83,7 @@ struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
-	int exit_state, on_cpu;
+	int exit_state, exit_code, on_cpu;
 	pid_t pid, tgid;
 	struct task_struct *real_parent, *group_leader;
 	struct pid *thread_pid;

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
+/*
+ * What record needs of the kernel: each call's result and what it wrote, and what ends or
+ * replaces a process. What is recorded runs on one CPU, so that one scratch is enough and the
+ * ring's order is that of the events.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#define RR_PEEK(dst, n, at) bpf_probe_read_user(dst, n, (const void *)(at))
+#include "shared/rr.h"
+#include "shared/rr_outs.inc"
+
+#define CHUNK_BYTES	16384u		/* of a piece, at most */
+#define EVENT_FULL	32768u		/* an event that is longer leaves */
+#define SCRATCH_BYTES	(1u << 17)
+#define PAGE		4096u
+#define CHUNKS_MAX	(1u << 20)	/* in a call: 16 GiB */
+#define NR_EXECVE	59
+#define NR_MMAP		9
+#define NR_RESTART	219
+
+const volatile struct rr_config cfg = {};
+struct rr_counts counts = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RR_RING_BYTES);
+} events SEC(".maps");
+
+/*
+ * The call at hand: where its walk is, and its event so far. In a map, of whose values the
+ * verifier keeps no account, it can see that the loop over the pieces ends.
+ */
+struct scratch {
+	struct rr_walk walk;
+	struct rr_range left;	/* of the range at hand */
+	u32 used, pad;		/* of .at */
+	u8 at[SCRATCH_BYTES];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct scratch);
+} scratch SEC(".maps");
+
+/* A thread that is recorded, and the call that a signal broke off. */
+struct rr_task {
+	u32 tid, broken_nr;
+	u64 broken_arg[6];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct rr_task);
+} tasks SEC(".maps");
+
+/* The first process, by its id, until its exec. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u32);
+} first SEC(".maps");
+
+static void submit(void *data, u32 bytes, u64 flags)
+{
+	if (bpf_ringbuf_output(&events, data, bytes, flags))
+		__sync_fetch_and_add(&counts.lost, 1);
+}
+
+/* Sends off what the scratch holds of the call; the rest comes in events of their own. */
+static __always_inline void send(struct scratch *s, u16 type, u64 flags)
+{
+	struct rr_ev_call *e = (void *)s->at;
+
+	e->head.type = type;
+	e->head.bytes = s->used;
+	submit(s->at, s->used & (SCRATCH_BYTES - 1), flags);
+	s->used = sizeof(*e);
+}
+
+/* Adds up to @n bytes at s->left.addr as a piece; how many it got. */
+static __always_inline u32 add_piece(struct scratch *s, u32 n)
+{
+	const u32 at = s->used & (EVENT_FULL * 2 - 1);
+	struct rr_piece *p = (void *)(s->at + at);
+	u32 room = (n + 7) & ~7u;
+
+	n &= 2 * CHUNK_BYTES - 1;
+	room &= 2 * CHUNK_BYTES - 1;
+	if (room >= 8)
+		*(u64 *)(s->at + at + sizeof(*p) + room - 8) = 0;
+	if (bpf_probe_read_user(s->at + at + sizeof(*p), n, (const void *)s->left.addr))
+		return 0;
+	*p = (struct rr_piece){ .addr = s->left.addr, .bytes = n };
+	s->used = at + sizeof(*p) + room;
+	return n;
+}
+
+/* A step of the walk: a range is asked for, or a chunk of it is read. */
+static long step(u64 i, void *ctx)
+{
+	u32 zero = 0, n, got;
+	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (!s)
+		return 1;
+	if (!s->left.bytes) {
+		if (!rr_next(&s->walk, &s->left))
+			return 1;
+		if (!s->left.bytes)
+			return 0;
+	}
+	if (s->used > EVENT_FULL)
+		send(s, RR_EV_PIECES, BPF_RB_NO_WAKEUP);
+	n = s->left.bytes < CHUNK_BYTES ? s->left.bytes : CHUNK_BYTES;
+	got = add_piece(s, n);
+	if (!got) {
+		/* What is there up to the page's end; the rest is not. */
+		const u32 page = PAGE - (s->left.addr & (PAGE - 1));
+
+		if (page < n)
+			got = add_piece(s, page);
+		if (!got) {
+			__sync_fetch_and_add(&counts.unread, 1);
+			s->left.bytes = 0;
+			return 0;
+		}
+	}
+	s->left.addr += got;
+	s->left.bytes -= got;
+	return 0;
+}
+
+static __always_inline void add_outputs(struct scratch *s, u32 nr, const u64 arg[6], s64 ret)
+{
+	rr_begin(&s->walk, nr, arg, ret);
+	s->left = (struct rr_range){ 0, 0 };
+	bpf_loop(CHUNKS_MAX, step, NULL, 0);
+}
+
+static __always_inline u16 output_of(struct task_struct *task, u32 fd)
+{
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **fds = BPF_CORE_READ(fdt, fd), *file = NULL;
+	struct inode *inode;
+	u64 ino;
+	u32 dev;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd) || !file)
+		return 0;
+	inode = BPF_CORE_READ(file, f_inode);
+	ino = BPF_CORE_READ(inode, i_ino);
+	dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	if (fd == 2 && ino == cfg.out_ino[1] && dev == cfg.out_dev[1])
+		return RR_FLAG_STDERR;
+	if (ino == cfg.out_ino[0] && dev == cfg.out_dev[0])
+		return RR_FLAG_STDOUT;
+	return ino == cfg.out_ino[1] && dev == cfg.out_dev[1] ? RR_FLAG_STDERR : 0;
+}
+
+static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
+{
+	switch (nr) {
+	case 1: case 18: case 20: case 296: case 328: case 44: case 46:
+		return ret > 0 ? output_of(bpf_get_current_task_btf(), (u32)arg[0]) : 0;
+	case NR_MMAP:
+		/* MAP_ANONYMOUS */
+		return ret < 0 && ret > -4096 ? 0 : arg[3] & 0x20 ? 0 : RR_FLAG_FILE;
+	}
+	return 0;
+}
+
+static __always_inline void check_understood(u32 nr, const u64 arg[6], s64 ret, u32 tid)
+{
+	if (rr_understood(nr, arg, ret) || counts.refused_tid)
+		return;
+	counts.refused_nr = nr;
+	counts.refused_arg = arg[1];
+	counts.refused_tid = tid;
+}
+
+static __always_inline u64 wakeup_of(u16 flags)
+{
+	/* A file that was mapped is looked at before the program runs on. */
+	if (flags & RR_FLAG_FILE)
+		return BPF_RB_FORCE_WAKEUP;
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RR_RING_BYTES / 2 ?
+	       BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct rr_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	const u64 arg[6] = { regs->di, regs->si, regs->dx, regs->r10, regs->r8, regs->r9 };
+	const s64 nr = (s64)regs->orig_ax;
+	struct rr_ev_call *e;
+	struct scratch *s;
+	u32 zero = 0;
+	u16 flags;
+
+	/* Below zero: a sigreturn, which has an event of its own. */
+	if (!t || nr < 0)
+		return 0;
+	s = bpf_map_lookup_elem(&scratch, &zero);
+	if (!s)
+		return 0;
+	flags = flags_of(nr, arg, ret);
+	e = (void *)s->at;
+	*e = (struct rr_ev_call){
+		.head = { .flags = flags, .tid = t->tid }, .nr = nr, .ret = ret, .ip = regs->ip,
+		.arg = { arg[0], arg[1], arg[2], arg[3], arg[4], arg[5] },
+	};
+	s->used = sizeof(*e);
+	check_understood(nr, arg, ret, t->tid);
+	if (nr == NR_RESTART) {
+		add_outputs(s, t->broken_nr, t->broken_arg, ret);
+	} else {
+		add_outputs(s, nr, arg, ret);
+		if (rr_interrupted(ret)) {
+			t->broken_nr = nr;
+			__builtin_memcpy(t->broken_arg, arg, sizeof(arg));
+		}
+	}
+	send(s, RR_EV_CALL, wakeup_of(flags));
+	return 0;
+}
+
+/* The first process becomes recorded with its first exec, its children with their birth. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(rr_exec, struct task_struct *task, pid_t old_pid)
+{
+	u32 tid = task->pid;
+	struct rr_task *t;
+
+	if (!bpf_map_lookup_elem(&first, &tid))
+		return 0;
+	t = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (t)
+		t->tid = tid;
+	bpf_map_delete_elem(&first, &tid);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(rr_exit, struct task_struct *task)
+{
+	struct rr_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct rr_ev_exit e = { .head = { .bytes = sizeof(e), .type = RR_EV_EXIT } };
+
+	if (!t)
+		return 0;
+	e.head.tid = t->tid;
+	e.code = BPF_CORE_READ(task, exit_code);
+	submit(&e, sizeof(e), BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SHARED_RR_H
+#define SHARED_RR_H
+
+/*
+ * The events of a recording: as the BPF programs put them into their ring, and as they lie in
+ * a recording's chunks (docs/formats/recording.md). All of them are multiples of eight bytes,
+ * begin with struct rr_head, and are in the order in which things happened: what is recorded
+ * runs on one CPU.
+ */
+#include "shared/rr_call.h"
+
+enum rr_type {
+	RR_EV_CALL = 1,		/* a system call returned: struct rr_ev_call, pieces */
+	RR_EV_PIECES,		/* the same call's first pieces, when they are many */
+	RR_EV_SIGRETURN,	/* rt_sigreturn: struct rr_ev_regs */
+	RR_EV_SIGNAL,		/* a handler is about to run: struct rr_ev_signal */
+	RR_EV_EXIT,		/* a thread ended: struct rr_ev_exit */
+	RR_EV_EXEC,		/* a new image: struct rr_ev_exec, then maps and pieces */
+	RR_EV_MAP,		/* a mapping, of a new image or made by the call before */
+	RR_EV_MEMORY,		/* of a new image: struct rr_head, pieces */
+	RR_EV_TYPES
+};
+
+/* Of .flags. */
+#define RR_FLAG_STDOUT	1	/* the call wrote to what was the program's output at its start */
+#define RR_FLAG_STDERR	2
+#define RR_FLAG_FILE	4	/* the call mapped a file: RR_EV_MAP follows */
+
+struct rr_head {
+	u32 bytes;	/* with this head */
+	u16 type, flags;
+	u32 tid;	/* as the recorded program knows it */
+	u32 zero;
+};
+
+/* .bytes of memory at .addr follow, then zeros up to a multiple of eight. */
+struct rr_piece {
+	u64 addr;
+	u32 bytes, zero;
+};
+
+struct rr_ev_call {
+	struct rr_head head;
+	u32 nr, zero;
+	s64 ret;
+	u64 ip;
+	u64 arg[6];
+};
+
+/* struct user_regs_struct, <sys/user.h>. */
+#define RR_NREGS 27
+
+struct rr_ev_regs {
+	struct rr_head head;
+	u64 reg[RR_NREGS];
+};
+
+struct rr_ev_exit {
+	struct rr_head head;
+	u32 code, zero;		/* as wait(2) tells it */
+};
+
+/* The registers at the first instruction, and where the kernel's own pages were. */
+struct rr_ev_exec {
+	struct rr_head head;
+	u64 reg[RR_NREGS];
+	u64 vdso;		/* a page that the program leaves alone */
+	u64 stack_low, stack_high;	/* as far down as the stack may grow */
+	u64 brk;
+};
+
+#define RR_MAP_SHARED	1
+
+/* .path_bytes of the file's name follow, then zeros up to a multiple of eight. */
+struct rr_ev_map {
+	struct rr_head head;
+	u64 start, end, offset;
+	u32 prot, flags;
+	u64 dev, ino, size, mtime_ns;	/* of the file; 0: it has none */
+	u32 path_bytes, zero;
+};
+
+_Static_assert(sizeof(struct rr_head) == 16, "as docs/formats/recording.md says");
+_Static_assert(sizeof(struct rr_ev_call) == 88, "as docs/formats/recording.md says");
+_Static_assert(sizeof(struct rr_ev_map) % 8 == 0, "events are multiples of eight bytes");
+_Static_assert(sizeof(struct rr_ev_exec) % 8 == 0, "events are multiples of eight bytes");
+
+/* ---- between the recorder and its BPF programs ------------------------------ */
+
+#define RR_RING_BYTES (16u << 20)
+
+struct rr_config {
+	u64 out_ino[2];		/* of stdout and stderr; dev as the kernel has it */
+	u32 out_dev[2];
+};
+
+struct rr_counts {
+	u64 lost;		/* events that found the ring full: the recording ends there */
+	u64 unread;		/* pages of outputs that could not be read */
+	u64 refused_nr;		/* the call that ended it, and one more; 0: none */
+	u64 refused_arg;
+	u32 refused_tid, pad;
+};
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "rr/confined.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shared/rr_call.h"
+
+#define NR_EXECVE 59
+#define NR_EXECVEAT 322
+#define COULD_NOT 125
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1ul << 5)
+#endif
+
+/* Told once it is confined: the listener's number in it, or what failed. */
+struct word {
+	int error, listener;
+	char what[40];
+};
+
+static const uint8_t action[RR_NR_CALLS] = {
+#define RR_CALL(nr, name, act, ...) [nr] = act,
+#include "shared/rr_calls.def"
+#undef RR_CALL
+};
+
+static void add(struct sock_filter *f, size_t *n, struct sock_filter row)
+{
+	f[(*n)++] = row;
+}
+
+/* execve waits for us; what is absent is answered; 32-bit code is not for us. */
+static size_t make_filter(struct sock_filter *f)
+{
+	size_t n = 0;
+
+	add(f, &n, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		offsetof(struct seccomp_data, arch)));
+	add(f, &n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
+	add(f, &n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS));
+	add(f, &n, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		offsetof(struct seccomp_data, nr)));
+	for (uint32_t nr = 0; nr < RR_NR_CALLS; nr++) {
+		const bool exec = nr == NR_EXECVE || nr == NR_EXECVEAT;
+
+		if (!exec && action[nr] != RR_ABSENT)
+			continue;
+		add(f, &n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1));
+		add(f, &n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, exec ?
+			SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ERRNO | ENOSYS));
+	}
+	add(f, &n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+	return n;
+}
+
+static int filter_calls(void)
+{
+	struct sock_filter filter[64];
+	struct sock_fprog prog = { .filter = filter };
+
+	prog.len = (unsigned short)make_filter(filter);
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			    SECCOMP_FILTER_FLAG_NEW_LISTENER |
+			    SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &prog);
+}
+
+static const char *confine(const struct confined_opts *o, int *listener)
+{
+	const struct sched_param rr = { .sched_priority = 1 };
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(o->cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		return "keep to one CPU";
+	if (sched_setscheduler(0, SCHED_RR, &rr))
+		return "run in real time";
+	if (personality(ADDR_NO_RANDOMIZE) < 0)
+		return "have its addresses not randomised";
+	*listener = filter_calls();
+	if (*listener < 0)
+		return "have its calls filtered";
+	if (o->uid && (setgroups(0, NULL) || setgid(o->gid) || setuid(o->uid)))
+		return "become its user";
+	return NULL;
+}
+
+static void child(const struct confined_opts *o, int to, int go)
+{
+	struct word w = { .listener = -1 };
+	const char *what = confine(o, &w.listener);
+	char c;
+
+	if (what) {
+		w.error = errno;
+		strncpy(w.what, what, sizeof(w.what) - 1);
+	}
+	if (write(to, &w, sizeof(w)) != sizeof(w) || what || read(go, &c, 1) != 1)
+		_exit(COULD_NOT);
+	close(w.listener);
+	close(to);
+	execvp(o->argv[0], o->argv);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static int hear(struct confined *c, int from, struct err *err)
+{
+	struct word w;
+
+	if (read(from, &w, sizeof(w)) != sizeof(w))
+		return err_set(err, EIO, "the process that was to be recorded ended early");
+	if (w.error)
+		return err_sys(err, w.error, "what is recorded cannot %s", w.what);
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+	if (c->pidfd < 0)
+		return err_sys(err, errno, "cannot watch process %d", (int)c->pid);
+	c->notify = (int)syscall(SYS_pidfd_getfd, c->pidfd, w.listener, 0);
+	if (c->notify < 0)
+		return err_sys(err, errno, "cannot listen to process %d", (int)c->pid);
+	return 0;
+}
+
+int confined_start(struct confined *c, const struct confined_opts *opts, struct err *err)
+{
+	int from[2], go[2], r;
+
+	*c = (struct confined){ .pidfd = -1, .notify = -1, .go = -1 };
+	if (pipe2(from, O_CLOEXEC))
+		return err_sys(err, errno, "cannot make a pipe");
+	if (pipe2(go, O_CLOEXEC)) {
+		r = err_sys(err, errno, "cannot make a pipe");
+		close(from[0]);
+		close(from[1]);
+		return r;
+	}
+	c->go = go[1];
+	c->pid = fork();
+	if (!c->pid)
+		child(opts, from[1], go[0]);
+	close(from[1]);
+	close(go[0]);
+	r = c->pid < 0 ? err_sys(err, errno, "cannot fork") : hear(c, from[0], err);
+	close(from[0]);
+	if (r)
+		confined_release(c);
+	return r;
+}
+
+int confined_go(struct confined *c, struct err *err)
+{
+	int r = write(c->go, "", 1) == 1 ? 0 :
+		err_sys(err, errno, "cannot start what is to be recorded");
+
+	close(c->go);
+	c->go = -1;
+	return r;
+}
+
+void confined_release(struct confined *c)
+{
+	if (c->pid > 0 && c->go >= 0) {
+		close(c->go);
+		waitpid(c->pid, NULL, 0);
+		c->go = -1;
+	}
+	if (c->notify >= 0)
+		close(c->notify);
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	c->notify = c->pidfd = -1;
+}

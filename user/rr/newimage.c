@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DESIGN: text and other mappings that cannot be written are the file's, so their names are
+ * enough. Of those that can be, the kernel has changed a part by now (it clears what is behind
+ * the data, and puts arguments on the stack), so they are recorded, but for pages of zeros.
+ */
+#include "rr/newimage.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+
+#include "base/buf.h"
+
+#define PAGE ((uint64_t)4096)
+#define EVENT_BYTES ((size_t)1 << 18)	/* of memory in an event */
+#define STACK_MOST ((uint64_t)8 << 20)
+
+static int peek(pid_t pid, void *to, uint64_t addr, size_t n)
+{
+	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)addr, n };
+
+	return process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)n ? 0 : -EFAULT;
+}
+
+static int poke(pid_t pid, uint64_t addr, uint64_t word)
+{
+	struct iovec local = { &word, sizeof(word) },
+		     remote = { (void *)(uintptr_t)addr, sizeof(word) };
+
+	return process_vm_writev(pid, &local, 1, &remote, 1, 0) == sizeof(word) ? 0 : -EFAULT;
+}
+
+/* Behind argc, the arguments and the environment: pairs of words. */
+static int hide_vdso(pid_t pid, uint64_t sp)
+{
+	uint64_t word, pair[2];
+
+	if (peek(pid, &word, sp, sizeof(word)))
+		return -EFAULT;
+	sp += (word + 2) * sizeof(word);
+	do {
+		if (peek(pid, &word, sp, sizeof(word)))
+			return -EFAULT;
+		sp += sizeof(word);
+	} while (word);
+	for (;; sp += sizeof(pair)) {
+		if (peek(pid, pair, sp, sizeof(pair)))
+			return -EFAULT;
+		if (pair[0] == AT_NULL)
+			return 0;
+		if (pair[0] == AT_SYSINFO_EHDR && poke(pid, sp + sizeof(word), 0))
+			return -EFAULT;
+	}
+}
+
+static int add_padded(struct buf *b, const void *data, size_t n)
+{
+	static const char zeros[8];
+
+	return buf_add(b, data, n) || buf_add(b, zeros, -n & 7) ? -ENOMEM : 0;
+}
+
+static int add_event(struct recfile *f, struct buf *b, uint32_t tid, uint16_t type, struct err *err)
+{
+	struct rr_head head = { .bytes = (uint32_t)b->len, .type = type, .tid = tid };
+
+	if (b->failed)
+		return err_sys(err, ENOMEM, "cannot record");
+	memcpy(b->data, &head, sizeof(head));
+	return recfile_add(f, (const struct rr_head *)(const void *)b->data, err);
+}
+
+int newimage_add_map(uint32_t tid, const struct procmap *m, struct recfile *f, struct err *err)
+{
+	struct rr_ev_map e = {
+		.start = m->start, .end = m->end, .offset = m->offset, .prot = (uint32_t)m->prot,
+		.flags = m->shared ? RR_MAP_SHARED : 0, .dev = m->dev, .ino = m->ino,
+		.size = m->size, .mtime_ns = m->mtime_ns,
+		.path_bytes = (uint32_t)strlen(m->path),
+	};
+	struct buf b = BUF_INIT;
+	int r;
+
+	buf_add(&b, &e, sizeof(e));
+	add_padded(&b, m->path, e.path_bytes);
+	r = add_event(f, &b, tid, RR_EV_MAP, err);
+	buf_release(&b);
+	return r;
+}
+
+static bool all_zeros(const char *page)
+{
+	static const char zeros[PAGE];
+
+	return !memcmp(page, zeros, PAGE);
+}
+
+/* [start, end) of @pid as events, but for pages of zeros where @sparse. */
+static int add_memory(pid_t pid, uint64_t start, uint64_t end, bool sparse, struct recfile *f,
+		      struct err *err)
+{
+	const struct rr_head none = { 0 };
+	struct buf b = BUF_INIT;
+	char page[PAGE];
+	int r = 0;
+
+	for (uint64_t at = start; !r && at < end; at += PAGE) {
+		const struct rr_piece p = { .addr = at, .bytes = PAGE };
+
+		if (!b.len)
+			buf_add(&b, &none, sizeof(none));
+		/* What cannot be read is behind the file's end. */
+		if (peek(pid, page, at, PAGE) || (sparse && all_zeros(page)))
+			continue;
+		buf_add(&b, &p, sizeof(p));
+		buf_add(&b, page, PAGE);
+		if (b.len < EVENT_BYTES)
+			continue;
+		r = add_event(f, &b, (uint32_t)pid, RR_EV_MEMORY, err);
+		buf_reset(&b);
+	}
+	if (!r && b.len > sizeof(none))
+		r = add_event(f, &b, (uint32_t)pid, RR_EV_MEMORY, err);
+	buf_release(&b);
+	return r;
+}
+
+/* The kernel's own pages are not the program's; no program asks for them without the vdso. */
+static bool is_kernels(const struct procmap *m)
+{
+	return !strncmp(m->path, "[v", 2);
+}
+
+static int add_maps(pid_t pid, const struct procmaps *maps, struct recfile *f, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < maps->n; i++)
+		if (!is_kernels(&maps->at[i]))
+			r = newimage_add_map((uint32_t)pid, &maps->at[i], f, err);
+	for (size_t i = 0; !r && i < maps->n; i++) {
+		const struct procmap *m = &maps->at[i];
+
+		if (m->prot & PROT_WRITE && !is_kernels(m))
+			r = add_memory(pid, m->start, m->end, !m->ino, f, err);
+	}
+	return r;
+}
+
+int newimage_record(pid_t pid, struct recfile *f, struct err *err)
+{
+	struct rr_ev_exec e = { .head = { .bytes = sizeof(e), .type = RR_EV_EXEC,
+					  .tid = (uint32_t)pid } };
+	const struct procmap *stack, *vdso;
+	struct user_regs_struct regs;
+	struct procmaps maps;
+	int r;
+
+	_Static_assert(sizeof(regs) == sizeof(e.reg), "all of its registers");
+	if (ptrace(PTRACE_GETREGS, pid, 0, &regs))
+		return err_sys(err, errno, "cannot read the registers of process %d", (int)pid);
+	memcpy(e.reg, &regs, sizeof(regs));
+	if (hide_vdso(pid, regs.rsp))
+		return err_set(err, EFAULT, "cannot read the arguments of process %d", (int)pid);
+	r = procmaps_read(&maps, pid, err);
+	if (r)
+		return r;
+	stack = procmaps_named(&maps, "[stack]");
+	vdso = procmaps_named(&maps, "[vdso]");
+	if (!stack || !vdso) {
+		procmaps_release(&maps);
+		return err_set(err, ENOTSUP, "process %d has no stack or no vdso", (int)pid);
+	}
+	e.vdso = vdso->start;
+	e.stack_high = stack->end;
+	e.stack_low = stack->end - STACK_MOST;
+	r = recfile_add(f, &e.head, err);
+	r = r ? r : add_maps(pid, &maps, f, err);
+	procmaps_release(&maps);
+	return r;
+}

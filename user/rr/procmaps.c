@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "rr/procmaps.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* What the mapping is of, by the link that holds on to it: its path may be another's by now. */
+static void ask_file(struct procmap *m, pid_t pid)
+{
+	char link[96];
+	struct stat st;
+
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+		 m->start, m->end);
+	if (stat(link, &st))
+		return;
+	m->dev = st.st_dev;
+	m->ino = st.st_ino;
+	m->size = (uint64_t)st.st_size;
+	m->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+}
+
+static int parse(struct procmap *m, const char *line)
+{
+	char perms[5] = "";
+	int path = 0;
+
+	*m = (struct procmap){ 0 };
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 " %n", &m->start,
+		   &m->end, perms, &m->offset, &m->ino, &path) < 5)
+		return -EINVAL;
+	m->prot = (perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) |
+		  (perms[2] == 'x' ? PROT_EXEC : 0);
+	m->shared = perms[3] == 's';
+	m->path = strndup(line + path, strcspn(line + path, "\n"));
+	return m->path ? 0 : -ENOMEM;
+}
+
+int procmaps_read(struct procmaps *m, pid_t pid, struct err *err)
+{
+	char path[64], *line = NULL;
+	size_t cap = 0;
+	int r = 0;
+	FILE *f;
+
+	*m = (struct procmaps){ 0 };
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return err_sys(err, errno, "cannot read %s", path);
+	while (!r && getline(&line, &cap, f) > 0) {
+		struct procmap *at = realloc(m->at, (m->n + 1) * sizeof(*at));
+
+		if (!at) {
+			r = -ENOMEM;
+			break;
+		}
+		m->at = at;
+		r = parse(&m->at[m->n], line);
+		if (!r && m->at[m->n].ino)
+			ask_file(&m->at[m->n], pid);
+		m->n += !r;
+	}
+	free(line);
+	fclose(f);
+	if (r) {
+		procmaps_release(m);
+		return err_sys(err, -r, "cannot read %s", path);
+	}
+	return 0;
+}
+
+void procmaps_release(struct procmaps *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		free(m->at[i].path);
+	free(m->at);
+	*m = (struct procmaps){ 0 };
+}
+
+const struct procmap *procmaps_find(const struct procmaps *m, uint64_t addr)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (addr >= m->at[i].start && addr < m->at[i].end)
+			return &m->at[i];
+	return NULL;
+}
+
+const struct procmap *procmaps_named(const struct procmaps *m, const char *name)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (!strcmp(m->at[i].path, name))
+			return &m->at[i];
+	return NULL;
+}

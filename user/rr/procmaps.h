@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RR_PROCMAPS_H
+#define RR_PROCMAPS_H
+
+/* /proc/PID/maps, and the files that are mapped. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct procmap {
+	uint64_t start, end, offset;
+	int prot;		/* PROT_* */
+	bool shared;
+	uint64_t ino;		/* 0: no file */
+	uint64_t dev, size, mtime_ns;	/* of the file, where it could be asked */
+	char *path;		/* or a name as "[stack]"; "" */
+};
+
+struct procmaps {
+	struct procmap *at;
+	size_t n;
+};
+
+/* All of @pid's; procmaps_release() after success. -errno with words. */
+int procmaps_read(struct procmaps *m, pid_t pid, struct err *err);
+void procmaps_release(struct procmaps *m);
+/* The one that holds @addr, or NULL. */
+const struct procmap *procmaps_find(const struct procmaps *m, uint64_t addr);
+const struct procmap *procmaps_named(const struct procmaps *m, const char *name);
+
+#endif

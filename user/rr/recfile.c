@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "rr/recfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+
+#define FILE_MAGIC "TRACERRR"
+#define FILE_VERSION 1
+#define CHUNK_MAGIC 0x4b4e4843u	/* "CHNK" */
+#define CHUNK_BYTES ((size_t)1 << 20)
+#define CHUNK_MOST ((size_t)4 << 20)
+#define LEVEL 1
+
+struct file_head {
+	char magic[8];
+	uint32_t version, zero;
+};
+
+struct chunk_head {
+	uint32_t magic, raw_bytes, packed_bytes, events;
+	uint64_t sequence, first_event;
+};
+
+struct recfile {
+	int fd;
+	struct buf raw, packed;
+	ZSTD_CCtx *zstd;
+	uint64_t sequence, events, bytes;
+	uint32_t in_chunk;
+};
+
+static int write_to(struct recfile *f, const void *data, size_t n, struct err *err)
+{
+	int r = io_write_all(f->fd, data, n);
+
+	if (r)
+		return err_sys(err, -r, "cannot write the recording");
+	f->bytes += n;
+	return 0;
+}
+
+int recfile_create(struct recfile **out, const char *path, struct err *err)
+{
+	struct file_head head = { .magic = FILE_MAGIC, .version = FILE_VERSION };
+	struct recfile *f = calloc(1, sizeof(*f));
+	int r;
+
+	if (!f)
+		return err_sys(err, ENOMEM, "cannot record");
+	f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	r = f->fd < 0 ? err_sys(err, errno, "cannot make %s", path) : 0;
+	f->zstd = ZSTD_createCCtx();
+	if (!r && !f->zstd)
+		r = err_sys(err, ENOMEM, "cannot record");
+	if (!r) {
+		ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_compressionLevel, LEVEL);
+		ZSTD_CCtx_setParameter(f->zstd, ZSTD_c_checksumFlag, 1);
+		r = write_to(f, &head, sizeof(head), err);
+	}
+	if (r) {
+		recfile_close(f);
+		return r;
+	}
+	*out = f;
+	return 0;
+}
+
+int recfile_flush(struct recfile *f, struct err *err)
+{
+	struct chunk_head head = {
+		.magic = CHUNK_MAGIC, .raw_bytes = (uint32_t)f->raw.len, .events = f->in_chunk,
+		.sequence = f->sequence, .first_event = f->events - f->in_chunk + 1,
+	};
+	size_t n;
+	int r;
+
+	if (!f->in_chunk)
+		return 0;
+	buf_reset(&f->packed);
+	if (buf_grow(&f->packed, ZSTD_compressBound(f->raw.len)))
+		return err_sys(err, ENOMEM, "cannot record");
+	n = ZSTD_compress2(f->zstd, f->packed.data, f->packed.cap, f->raw.data, f->raw.len);
+	if (ZSTD_isError(n))
+		return err_set(err, EIO, "cannot compress the recording: %s", ZSTD_getErrorName(n));
+	head.packed_bytes = (uint32_t)n;
+	r = write_to(f, &head, sizeof(head), err);
+	r = r ? r : write_to(f, f->packed.data, n, err);
+	buf_reset(&f->raw);
+	f->in_chunk = 0;
+	f->sequence++;
+	return r;
+}
+
+int recfile_add(struct recfile *f, const struct rr_head *ev, struct err *err)
+{
+	if (buf_add(&f->raw, ev, ev->bytes))
+		return err_sys(err, ENOMEM, "cannot record");
+	f->in_chunk++;
+	f->events++;
+	return f->raw.len < CHUNK_BYTES ? 0 : recfile_flush(f, err);
+}
+
+uint64_t recfile_events(const struct recfile *f)
+{
+	return f->events;
+}
+
+uint64_t recfile_bytes(const struct recfile *f)
+{
+	return f->bytes;
+}
+
+void recfile_close(struct recfile *f)
+{
+	if (!f)
+		return;
+	if (f->fd >= 0)
+		close(f->fd);
+	buf_release(&f->raw);
+	buf_release(&f->packed);
+	ZSTD_freeCCtx(f->zstd);
+	free(f);
+}
+
+struct recread {
+	int fd;
+	struct buf raw, packed;
+	ZSTD_DCtx *zstd;
+	size_t at;		/* in .raw */
+	uint64_t sequence, event, in_chunk;
+	bool cut;
+};
+
+/* @n bytes, or fewer at the file's end: how many, or -errno. */
+static ssize_t read_up_to(int fd, void *to, size_t n)
+{
+	size_t got = 0;
+
+	while (got < n) {
+		const ssize_t r = read(fd, (char *)to + got, n - got);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -errno;
+		if (!r)
+			break;
+		got += (size_t)r;
+	}
+	return (ssize_t)got;
+}
+
+int recread_open(struct recread **out, const char *path, struct err *err)
+{
+	struct recread *r = calloc(1, sizeof(*r));
+	struct file_head head;
+	ssize_t n = 0;
+	int code = 0;
+
+	if (!r)
+		return err_sys(err, ENOMEM, "cannot read a recording");
+	r->fd = open(path, O_RDONLY | O_CLOEXEC);
+	r->zstd = ZSTD_createDCtx();
+	if (r->fd < 0)
+		code = err_sys(err, errno, "cannot open %s", path);
+	else if (!r->zstd)
+		code = err_sys(err, ENOMEM, "cannot read a recording");
+	else
+		n = read_up_to(r->fd, &head, sizeof(head));
+	if (!code && n < 0)
+		code = err_sys(err, (int)-n, "cannot read %s", path);
+	else if (!code && (n < (ssize_t)sizeof(head) || memcmp(head.magic, FILE_MAGIC, 8)))
+		code = err_set(err, EINVAL, "%s is no recording", path);
+	else if (!code && head.version != FILE_VERSION)
+		code = err_set(err, ENOTSUP, "%s is a recording of version %u, and this is %d",
+			       path, head.version, FILE_VERSION);
+	if (code) {
+		recread_close(r);
+		return code;
+	}
+	*out = r;
+	return 0;
+}
+
+void recread_close(struct recread *r)
+{
+	if (!r)
+		return;
+	if (r->fd >= 0)
+		close(r->fd);
+	buf_release(&r->raw);
+	buf_release(&r->packed);
+	ZSTD_freeDCtx(r->zstd);
+	free(r);
+}
+
+static int damaged(const struct recread *r, struct err *err, const char *what)
+{
+	return err_set(err, EBADMSG, "the recording is damaged behind event %llu: %s",
+		       (unsigned long long)r->event, what);
+}
+
+static int unpack(struct recread *r, const struct chunk_head *head, struct err *err)
+{
+	size_t n;
+
+	n = ZSTD_decompressDCtx(r->zstd, r->raw.data, head->raw_bytes, r->packed.data,
+				head->packed_bytes);
+	if (ZSTD_isError(n))
+		return damaged(r, err, ZSTD_getErrorName(n));
+	if (n != head->raw_bytes)
+		return damaged(r, err, "a chunk is shorter than it says");
+	r->raw.len = n;
+	r->at = 0;
+	r->sequence++;
+	r->in_chunk = head->events;
+	return 1;
+}
+
+/* The next chunk into .raw: 1, 0 at the end, -EBADMSG. */
+static int next_chunk(struct recread *r, struct err *err)
+{
+	struct chunk_head head;
+	ssize_t n = read_up_to(r->fd, &head, sizeof(head));
+
+	if (n < 0)
+		return err_sys(err, (int)-n, "cannot read the recording");
+	if (n < (ssize_t)sizeof(head)) {
+		r->cut = n > 0;
+		return 0;
+	}
+	if (head.magic != CHUNK_MAGIC || head.sequence != r->sequence ||
+	    head.first_event != r->event + 1 || !head.events || head.raw_bytes > CHUNK_MOST ||
+	    head.packed_bytes > ZSTD_compressBound(CHUNK_MOST))
+		return damaged(r, err, "a chunk does not begin as one");
+	buf_reset(&r->packed);
+	buf_reset(&r->raw);
+	if (buf_grow(&r->packed, head.packed_bytes) || buf_grow(&r->raw, head.raw_bytes))
+		return err_sys(err, ENOMEM, "cannot read the recording");
+	n = read_up_to(r->fd, r->packed.data, head.packed_bytes);
+	if (n < 0)
+		return err_sys(err, (int)-n, "cannot read the recording");
+	if (n < (ssize_t)head.packed_bytes) {
+		r->cut = true;
+		return 0;
+	}
+	return unpack(r, &head, err);
+}
+
+int recread_next(struct recread *r, const struct rr_head **ev, struct err *err)
+{
+	const struct rr_head *h;
+	size_t left;
+	int got;
+
+	if (r->at == r->raw.len) {
+		if (r->in_chunk)
+			return damaged(r, err, "a chunk has fewer events than it says");
+		got = next_chunk(r, err);
+		if (got <= 0)
+			return got;
+	}
+	left = r->raw.len - r->at;
+	h = (const struct rr_head *)(const void *)(r->raw.data + r->at);
+	if (left < sizeof(*h) || h->bytes < sizeof(*h) || h->bytes > left || h->bytes % 8 ||
+	    !h->type || h->type >= RR_EV_TYPES || !r->in_chunk)
+		return damaged(r, err, "an event does not begin as one");
+	r->at += h->bytes;
+	r->in_chunk--;
+	r->event++;
+	*ev = h;
+	return 1;
+}
+
+bool recread_cut(const struct recread *r)
+{
+	return r->cut;
+}
+
+uint64_t recread_number(const struct recread *r)
+{
+	return r->event;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RR_RECFILE_H
+#define RR_RECFILE_H
+
+/*
+ * The events of a recording on disk: independent chunks of them, each compressed by itself
+ * (docs/formats/recording.md).
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "shared/rr.h"
+
+/* ---- writing -------------------------------------------------------------- */
+
+struct recfile;
+
+/* Makes @path, which must not be there; -EEXIST, -ENOSPC, ... with words. */
+int recfile_create(struct recfile **out, const char *path, struct err *err);
+/* An event, whose head says how long it is. -ENOMEM, or what writing a chunk failed with. */
+int recfile_add(struct recfile *f, const struct rr_head *ev, struct err *err);
+/* Writes what is left; the file is whole up to here. */
+int recfile_flush(struct recfile *f, struct err *err);
+uint64_t recfile_events(const struct recfile *f);
+uint64_t recfile_bytes(const struct recfile *f);	/* on disk, so far */
+void recfile_close(struct recfile *f);
+
+/* ---- reading -------------------------------------------------------------- */
+
+struct recread;
+
+/* -ENOENT, -EINVAL when it is no recording, -ENOTSUP for a version not known, with words. */
+int recread_open(struct recread **out, const char *path, struct err *err);
+void recread_close(struct recread *r);
+/*
+ * The next event, valid until the next call, its length and its head checked, not what is in
+ * it: 1; 0 at the end; -EBADMSG with words where the file is damaged. A file that was cut
+ * ends at its last whole chunk: recread_cut().
+ */
+int recread_next(struct recread *r, const struct rr_head **ev, struct err *err);
+bool recread_cut(const struct recread *r);
+/* The number of the event that recread_next() gave last, from 1. */
+uint64_t recread_number(const struct recread *r);
+
+#endif

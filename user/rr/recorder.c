@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DESIGN: the recorder shares the program's CPU at a higher priority, so that the program
+ * never runs on while something is looked at. It wakes when the ring is half full, when a file
+ * was mapped, when a thread ended and for each execve, and copies; it touches nothing else.
+ */
+#include "rr/recorder.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shared/rr.h"
+#include "rr.skel.h"
+#include "rr/confined.h"
+#include "rr/newimage.h"
+#include "rr/procmaps.h"
+#include "rr/recfile.h"
+
+#define PRIORITY 2		/* above the program's */
+#define NR_MMAP 9
+
+struct recorder {
+	const struct recorder_opts *opts;
+	struct rr_bpf *bpf;
+	struct ring_buffer *ring;
+	struct recfile *file;
+	struct confined child;
+	struct err *err;
+	int failed;		/* of the events so far */
+};
+
+/* The kernel keeps 12 bits of major and 20 of minor numbers. */
+static uint32_t kernel_dev(dev_t dev)
+{
+	return major(dev) << 20 | minor(dev);
+}
+
+static void set_outputs(struct rr_config *cfg)
+{
+	struct stat st;
+
+	for (int i = 0; i < 2; i++) {
+		if (fstat(i + 1, &st))
+			continue;
+		cfg->out_ino[i] = st.st_ino;
+		cfg->out_dev[i] = kernel_dev(st.st_dev);
+	}
+}
+
+/* A file was mapped: what it is, while it is still there. */
+static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
+{
+	const struct procmap *m;
+	struct procmaps maps;
+	struct procmap part;
+	int r = procmaps_read(&maps, (pid_t)e->head.tid, rec->err);
+
+	if (r)
+		return r;
+	m = procmaps_find(&maps, (uint64_t)e->ret);
+	if (m) {
+		part = *m;
+		part.offset += (uint64_t)e->ret - m->start;
+		part.start = (uint64_t)e->ret;
+		part.end = part.start + ((e->arg[1] + 4095) & ~4095ull);
+		r = newimage_add_map(e->head.tid, &part, rec->file, rec->err);
+	} else {
+		r = err_set(rec->err, ENOENT, "the mapping at %#llx of process %u was gone",
+			    (unsigned long long)e->ret, e->head.tid);
+	}
+	procmaps_release(&maps);
+	return r;
+}
+
+static int on_event(void *ctx, void *data, size_t n)
+{
+	struct recorder *rec = ctx;
+	const struct rr_head *h = data;
+
+	if (rec->failed)
+		return 0;
+	if (n < sizeof(*h) || h->bytes != n) {
+		rec->failed = err_set(rec->err, EPROTO, "an event of %zu bytes is none", n);
+		return 0;
+	}
+	rec->failed = recfile_add(rec->file, h, rec->err);
+	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_FILE)
+		rec->failed = add_mapped(rec, data);
+	return 0;
+}
+
+static int load(struct recorder *rec)
+{
+	int r;
+
+	rec->bpf = rr_bpf__open();
+	if (!rec->bpf)
+		return err_sys(rec->err, errno, "cannot open the recorder's programs");
+	set_outputs((struct rr_config *)&rec->bpf->rodata->cfg);
+	r = rr_bpf__load(rec->bpf);
+	if (!r)
+		r = rr_bpf__attach(rec->bpf);
+	if (r)
+		return err_sys(rec->err, -r, "cannot load the recorder's programs");
+	rec->ring = ring_buffer__new(bpf_map__fd(rec->bpf->maps.events), on_event, rec, NULL);
+	return rec->ring ? 0 : err_sys(rec->err, errno, "cannot read the recorder's events");
+}
+
+static int take_cpu(struct err *err)
+{
+	const struct sched_param fifo = { .sched_priority = PRIORITY };
+	const int cpu = sched_getcpu();
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one) || sched_setscheduler(0, SCHED_FIFO, &fifo))
+		return err_sys(err, errno, "cannot run before the recorded program");
+	return cpu;
+}
+
+static int drain(struct recorder *rec)
+{
+	ring_buffer__consume(rec->ring);
+	if (!rec->failed && rec->bpf->bss->counts.lost)
+		rec->failed = err_set(rec->err, ENOBUFS, "%llu events were lost",
+				      (unsigned long long)rec->bpf->bss->counts.lost);
+	return rec->failed;
+}
+
+/* Lets an execve go on, and stops behind it: in the new image, or where the old one goes on. */
+static int pass_exec(struct recorder *rec, const struct seccomp_notif *n)
+{
+	struct seccomp_notif_resp resp = { .id = n->id,
+					   .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+	const pid_t pid = (pid_t)n->pid;
+	int status, r = 0;
+
+	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC) ||
+	    ptrace(PTRACE_INTERRUPT, pid, 0, 0))
+		return err_sys(rec->err, errno, "cannot stop process %d at its execve", (int)pid);
+	if (ioctl(rec->child.notify, SECCOMP_IOCTL_NOTIF_SEND, &resp))
+		return err_sys(rec->err, errno, "cannot let process %d exec", (int)pid);
+	if (waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
+		return 0;
+	if (status >> 16 == PTRACE_EVENT_EXEC) {
+		r = drain(rec);
+		r = r ? r : newimage_record(pid, rec->file, rec->err);
+	}
+	ptrace(PTRACE_DETACH, pid, 0, 0);
+	return r;
+}
+
+static int on_notify(struct recorder *rec)
+{
+	struct seccomp_notif n;
+
+	memset(&n, 0, sizeof(n));
+	if (ioctl(rec->child.notify, SECCOMP_IOCTL_NOTIF_RECV, &n))
+		return errno == EINTR || errno == ENOENT ? 0 :
+		       err_sys(rec->err, errno, "cannot hear of an execve");
+	return pass_exec(rec, &n);
+}
+
+static int watch(struct recorder *rec)
+{
+	struct pollfd fd[] = {
+		{ .fd = ring_buffer__epoll_fd(rec->ring), .events = POLLIN },
+		{ .fd = rec->child.notify, .events = POLLIN },
+		{ .fd = rec->child.pidfd, .events = POLLIN },
+	};
+	int r = 0;
+
+	while (!r && !fd[2].revents) {
+		if (poll(fd, 3, -1) < 0 && errno != EINTR)
+			return err_sys(rec->err, errno, "cannot wait for events");
+		if (fd[0].revents)
+			r = drain(rec);
+		if (!r && fd[1].revents & POLLIN)
+			r = on_notify(rec);
+		else if (fd[1].revents)
+			fd[1].fd = -1;	/* the last process that could exec is ending */
+	}
+	return r ? r : drain(rec);
+}
+
+static int record(struct recorder *rec, struct recorder_result *result)
+{
+	struct confined_opts c = { .argv = rec->opts->argv, .uid = rec->opts->uid,
+				   .gid = rec->opts->gid };
+	uint32_t one = 1, pid;
+	int r = load(rec);
+
+	if (r)
+		return r;
+	c.cpu = take_cpu(rec->err);
+	if (c.cpu < 0)
+		return c.cpu;
+	r = confined_start(&rec->child, &c, rec->err);
+	if (r)
+		return r;
+	pid = (uint32_t)rec->child.pid;
+	r = bpf_map__update_elem(rec->bpf->maps.first, &pid, sizeof(pid), &one, sizeof(one), 0);
+	if (r)
+		r = err_sys(rec->err, -r, "cannot name process %u", pid);
+	r = r ? r : confined_go(&rec->child, rec->err);
+	r = r ? r : watch(rec);
+	if (r)
+		kill(rec->child.pid, SIGKILL);
+	waitpid(rec->child.pid, &result->status, 0);
+	return r;
+}
+
+int recorder_run(const struct recorder_opts *opts, struct recorder_result *result,
+		 struct err *err)
+{
+	struct recorder rec = { .opts = opts, .err = err, .child = { .pid = -1, .pidfd = -1,
+				.notify = -1, .go = -1 } };
+	struct err late = { 0 };
+	char path[4096];
+	int r;
+
+	*result = (struct recorder_result){ 0 };
+	if (mkdir(opts->dir, 0700))
+		return err_sys(err, errno, "cannot make %s", opts->dir);
+	snprintf(path, sizeof(path), "%s/events", opts->dir);
+	r = recfile_create(&rec.file, path, err);
+	if (!r) {
+		r = record(&rec, result);
+		if (recfile_flush(rec.file, r ? &late : err) && !r)
+			r = -err->code;
+		result->events = recfile_events(rec.file);
+		result->bytes = recfile_bytes(rec.file);
+	}
+	confined_release(&rec.child);
+	ring_buffer__free(rec.ring);
+	rr_bpf__destroy(rec.bpf);
+	recfile_close(rec.file);
+	return r;
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+#include "rr/replayer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/io.h"
+#include "rr/recfile.h"
+#include "rr/tracee.h"
+
+#define PAGE ((uint64_t)4096)
+#define ARCH_SET_GS 0x1001
+#define ARCH_SET_FS 0x1002
+
+static const uint8_t action[RR_NR_CALLS] = {
+#define RR_CALL(nr, name, act, ...) [nr] = act,
+#include "shared/rr_calls.def"
+#undef RR_CALL
+};
+
+static const char *const names[RR_NR_CALLS] = {
+#define RR_CALL(nr, name, ...) [nr] = #name,
+#include "shared/rr_calls.def"
+#undef RR_CALL
+};
+
+struct replayer {
+	const struct replayer_opts *opts;
+	struct replayer_result *result;
+	struct recread *file;
+	struct tracee t;
+	uint64_t brk;		/* 0: not asked for as yet */
+	bool at_call;		/* it stands at a call, which the next event is of */
+	bool new_image;		/* an EXEC came, and not yet the end of its call */
+	bool ended;
+	struct err *err;
+};
+
+static unsigned long long event(const struct replayer *p)
+{
+	return recread_number(p->file);
+}
+
+static int bad(const struct replayer *p, const char *what)
+{
+	return err_set(p->err, EBADMSG, "event %llu of the recording is damaged: %s", event(p),
+		       what);
+}
+
+static const char *name_of(uint64_t nr)
+{
+	return nr < RR_NR_CALLS && names[nr] ? names[nr] : "a call without a name";
+}
+
+static int apply_pieces(struct replayer *p, const struct rr_head *h, size_t at)
+{
+	const char *data = (const char *)h;
+
+	while (at + sizeof(struct rr_piece) <= h->bytes) {
+		const struct rr_piece *piece = (const void *)(data + at);
+
+		at += sizeof(*piece);
+		if (piece->bytes > h->bytes - at)
+			return bad(p, "a piece of memory is longer than it");
+		if (tracee_write(&p->t, piece->addr, data + at, piece->bytes))
+			return err_set(p->err, EILSEQ, "event %llu: %u bytes at %#llx are not there to "
+				       "be written", event(p), piece->bytes,
+				       (unsigned long long)piece->addr);
+		at += (piece->bytes + 7) & ~7u;
+	}
+	return 0;
+}
+
+static int on_exec(struct replayer *p, const struct rr_head *h)
+{
+	const struct rr_ev_exec *e = (const void *)h;
+	int r;
+
+	if (h->bytes < sizeof(*e) || e->vdso % PAGE || e->stack_low >= e->stack_high)
+		return bad(p, "a new image");
+	tracee_kill(&p->t);
+	p->brk = 0;
+	p->new_image = true;
+	p->at_call = false;
+	r = tracee_new(&p->t, e->vdso, p->err);
+	r = r ? r : tracee_reset_fpu(&p->t, p->err);
+	if (r)
+		return r;
+	memcpy(&p->t.regs, e->reg, sizeof(p->t.regs));
+	p->t.regs.orig_rax = (unsigned long long)-1;
+	r = tracee_set_regs(&p->t, p->err);
+	return r ? r : tracee_map(&p->t, e->stack_low, e->stack_high, PROT_READ | PROT_WRITE, NULL,
+				  0, p->err);
+}
+
+/* That the file is the one that was mapped. */
+static int check_file(struct replayer *p, const struct rr_ev_map *m, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return err_sys(p->err, errno, "the recording needs %s", path);
+	if (st.st_ino == m->ino && (uint64_t)st.st_size == m->size &&
+	    (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec == m->mtime_ns)
+		return 0;
+	return err_set(p->err, ESTALE, "%s has changed since it was recorded", path);
+}
+
+static int on_map(struct replayer *p, const struct rr_head *h)
+{
+	const struct rr_ev_map *m = (const void *)h;
+	char path[4096];
+	int r;
+
+	if (h->bytes < sizeof(*m) || m->path_bytes > h->bytes - sizeof(*m) ||
+	    m->path_bytes >= sizeof(path) || m->start % PAGE || m->end <= m->start)
+		return bad(p, "a mapping");
+	memcpy(path, (const char *)h + sizeof(*m), m->path_bytes);
+	path[m->path_bytes] = '\0';
+	if (!strcmp(path, "[stack]"))
+		return 0;
+	if (!m->ino)
+		return tracee_map(&p->t, m->start, m->end, (int)m->prot, NULL, 0, p->err);
+	r = check_file(p, m, path);
+	return r ? r : tracee_map(&p->t, m->start, m->end, (int)m->prot, path, m->offset, p->err);
+}
+
+static int diverged(struct replayer *p, const struct rr_ev_call *e, const char *what,
+		    uint64_t was, uint64_t is)
+{
+	return err_set(p->err, EILSEQ, "event %llu, thread %u, %s: %s was %#llx and is %#llx, at "
+		       "%#llx", event(p), e->head.tid, name_of(e->nr), what,
+		       (unsigned long long)was, (unsigned long long)is,
+		       (unsigned long long)p->t.regs.rip);
+}
+
+static int compare(struct replayer *p, const struct rr_ev_call *e)
+{
+	const struct user_regs_struct *r = &p->t.regs;
+	const uint64_t is[6] = { r->rdi, r->rsi, r->rdx, r->r10, r->r8, r->r9 };
+	static const char *const what[6] = { "argument 1", "argument 2", "argument 3",
+					     "argument 4", "argument 5", "argument 6" };
+
+	if (r->orig_rax != e->nr)
+		return err_set(p->err, EILSEQ, "event %llu, thread %u: the call was %s and is %s, at "
+			       "%#llx", event(p), e->head.tid, name_of(e->nr),
+			       name_of(r->orig_rax), (unsigned long long)r->rip);
+	if (r->rip != e->ip)
+		return diverged(p, e, "its place", e->ip, r->rip);
+	for (int i = 0; i < 6; i++)
+		if (is[i] != e->arg[i])
+			return diverged(p, e, what[i], e->arg[i], is[i]);
+	return 0;
+}
+
+static int run_to_call(struct replayer *p)
+{
+	int sig, r;
+
+	if (p->at_call)
+		return 0;
+	r = tracee_run(&p->t, &sig, p->err);
+	if (r < 0)
+		return r;
+	if (!r)
+		return err_set(p->err, EILSEQ, "event %llu: signal %d at %#llx was not recorded",
+			       event(p), sig, (unsigned long long)p->t.regs.rip);
+	p->at_call = true;
+	return 0;
+}
+
+static int move_brk(struct replayer *p, uint64_t now)
+{
+	const uint64_t was = (p->brk + PAGE - 1) & ~(PAGE - 1), to = (now + PAGE - 1) & ~(PAGE - 1);
+	const uint64_t arg[6] = { to, was - to };
+	const bool known = p->brk;
+	long ret;
+
+	p->brk = now;
+	if (!known || to == was)
+		return 0;
+	if (to > was)
+		return tracee_map(&p->t, was, to, PROT_READ | PROT_WRITE, NULL, 0, p->err);
+	return tracee_call(&p->t, &ret, p->err, SYS_munmap, arg);
+}
+
+/* A mapping at the recorded address; of a file, it is in the next event. */
+static int do_mmap(struct replayer *p, const struct rr_ev_call *e)
+{
+	const uint64_t bytes = (e->arg[1] + PAGE - 1) & ~(PAGE - 1);
+	const struct rr_head *h;
+	int r;
+
+	if (e->ret < 0 && e->ret > -4096)
+		return 0;
+	if (!(e->head.flags & RR_FLAG_FILE))
+		return tracee_map(&p->t, (uint64_t)e->ret, (uint64_t)e->ret + bytes,
+				  (int)e->arg[2], NULL, 0, p->err);
+	r = recread_next(p->file, &h, p->err);
+	if (r < 0)
+		return r;
+	if (!r || h->type != RR_EV_MAP)
+		return bad(p, "what was mapped is missing");
+	return on_map(p, h);
+}
+
+static int do_real(struct replayer *p, const struct rr_ev_call *e)
+{
+	uint64_t arg[6];
+	long ret;
+	int r;
+
+	memcpy(arg, e->arg, sizeof(arg));
+	if (e->ret < 0 && e->ret > -4096)
+		return 0;
+	/* To where it went: MREMAP_MAYMOVE | MREMAP_FIXED. */
+	if (e->nr == SYS_mremap && (uint64_t)e->ret != arg[0]) {
+		arg[3] |= 3;
+		arg[4] = (uint64_t)e->ret;
+	}
+	r = tracee_call(&p->t, &ret, p->err, e->nr, arg);
+	if (r || ret == e->ret)
+		return r;
+	return diverged(p, e, "the result", (uint64_t)e->ret, (uint64_t)ret);
+}
+
+static int do_memory(struct replayer *p, const struct rr_ev_call *e)
+{
+	switch (e->nr) {
+	case SYS_mmap: return do_mmap(p, e);
+	case SYS_brk: return move_brk(p, (uint64_t)e->ret);
+	case SYS_arch_prctl:
+		if (!e->ret && e->arg[0] == ARCH_SET_FS)
+			p->t.regs.fs_base = e->arg[1];
+		if (!e->ret && e->arg[0] == ARCH_SET_GS)
+			p->t.regs.gs_base = e->arg[1];
+		return 0;
+	}
+	return do_real(p, e);
+}
+
+static int write_out(struct replayer *p, int fd, uint64_t addr, uint64_t n)
+{
+	char part[65536];
+	int r = 0;
+
+	while (!r && n) {
+		const size_t k = n < sizeof(part) ? (size_t)n : sizeof(part);
+
+		if (tracee_read(&p->t, part, addr, k))
+			return err_set(p->err, EILSEQ, "event %llu: its output is not there", event(p));
+		r = io_write_all(fd, part, k);
+		addr += k;
+		n -= k;
+	}
+	return r ? err_sys(p->err, -r, "cannot write the output") : 0;
+}
+
+static int output(struct replayer *p, const struct rr_ev_call *e)
+{
+	const int fd = e->head.flags & RR_FLAG_STDERR ? 2 : 1;
+	uint64_t left = (uint64_t)e->ret, v[2];
+	int r = 0;
+
+	if (!p->opts->output || e->ret <= 0 ||
+	    !(e->head.flags & (RR_FLAG_STDOUT | RR_FLAG_STDERR)))
+		return 0;
+	if (e->nr != SYS_writev && e->nr != SYS_pwritev && e->nr != SYS_pwritev2)
+		return write_out(p, fd, e->arg[1], left);
+	for (uint64_t i = 0; !r && left && i < e->arg[2]; i++) {
+		if (tracee_read(&p->t, v, e->arg[1] + 16 * i, sizeof(v)))
+			return err_set(p->err, EILSEQ, "event %llu: its output is not there", event(p));
+		v[1] = v[1] < left ? v[1] : left;
+		r = write_out(p, fd, v[0], v[1]);
+		left -= v[1];
+	}
+	return r;
+}
+
+static int on_call(struct replayer *p, const struct rr_head *h)
+{
+	const struct rr_ev_call *e = (const void *)h;
+	int r;
+
+	if (h->bytes < sizeof(*e) || e->nr >= RR_NR_CALLS)
+		return bad(p, "a call");
+	/* The end of the execve that made this image. */
+	if (p->new_image) {
+		p->new_image = false;
+		return 0;
+	}
+	r = run_to_call(p);
+	r = r ? r : compare(p, e);
+	if (r)
+		return r;
+	if (h->type == RR_EV_PIECES)
+		return apply_pieces(p, h, sizeof(*e));
+	if (action[e->nr] == RR_PROCESS)
+		return err_set(p->err, ENOSYS, "event %llu: %s cannot be replayed yet", event(p),
+			       name_of(e->nr));
+	r = output(p, e);
+	if (!r && action[e->nr] == RR_MEMORY)
+		r = do_memory(p, e);
+	r = r ? r : apply_pieces(p, h, sizeof(*e));
+	if (r)
+		return r;
+	p->t.regs.rax = (unsigned long long)e->ret;
+	p->t.regs.orig_rax = (unsigned long long)-1;
+	p->at_call = false;
+	return tracee_set_regs(&p->t, p->err);
+}
+
+static int on_exit_event(struct replayer *p, const struct rr_head *h)
+{
+	const struct rr_ev_exit *e = (const void *)h;
+	int r;
+
+	if (h->bytes < sizeof(*e))
+		return bad(p, "an end");
+	/* One that was not killed asked for it. */
+	r = e->code & 0x7f ? 0 : run_to_call(p);
+	if (!r && !(e->code & 0x7f) && p->t.regs.orig_rax != SYS_exit_group &&
+	    p->t.regs.orig_rax != SYS_exit)
+		r = err_set(p->err, EILSEQ, "event %llu, thread %u: it was to end, and makes the call "
+			    "%s", event(p), h->tid, name_of(p->t.regs.orig_rax));
+	p->result->status = (int)e->code;
+	p->ended = true;
+	return r;
+}
+
+static int on_event(struct replayer *p, const struct rr_head *h)
+{
+	if (p->t.pid <= 0 && h->type != RR_EV_EXEC)
+		return bad(p, "it is of no process");
+	switch (h->type) {
+	case RR_EV_CALL:
+	case RR_EV_PIECES: return on_call(p, h);
+	case RR_EV_EXEC: return on_exec(p, h);
+	case RR_EV_MAP: return on_map(p, h);
+	case RR_EV_MEMORY: return apply_pieces(p, h, sizeof(*h));
+	case RR_EV_EXIT: return on_exit_event(p, h);
+	}
+	return err_set(p->err, ENOSYS, "event %llu: of a kind that cannot be replayed yet", event(p));
+}
+
+int replayer_run(const struct replayer_opts *opts, struct replayer_result *result,
+		 struct err *err)
+{
+	struct replayer p = { .opts = opts, .result = result, .err = err, .t.pid = -1 };
+	const struct rr_head *h;
+	char path[4096];
+	int r;
+
+	*result = (struct replayer_result){ 0 };
+	snprintf(path, sizeof(path), "%s/events", opts->dir);
+	r = recread_open(&p.file, path, err);
+	if (r)
+		return r;
+	while (!p.ended && (r = recread_next(p.file, &h, err)) > 0) {
+		r = on_event(&p, h);
+		if (r)
+			break;
+	}
+	if (!r && !p.ended)
+		r = err_set(err, ENODATA, "the recording ends behind event %llu", event(&p));
+	result->events = event(&p);
+	tracee_kill(&p.t);
+	recread_close(p.file);
+	return r;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include "rr/tracee.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGE ((uint64_t)4096)
+#define PATH_AT 64		/* in our page */
+#define USER_END ((uint64_t)0x7ffffffff000)
+#define XSTATE_BV 512		/* offset in an XSAVE area */
+#define FCW_INIT 0x37f
+#define MXCSR_INIT 0x1f80
+
+/* What our page holds. It stands here too, for the calls that make the page. */
+void tracee_stub(void);
+__asm__(".text\n.globl tracee_stub\ntracee_stub: syscall\nint3\n");
+
+static const unsigned char stub[] = { 0x0f, 0x05, 0xcc };
+
+int tracee_read(const struct tracee *t, void *to, uint64_t addr, size_t n)
+{
+	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)addr, n };
+
+	return process_vm_readv(t->pid, &local, 1, &remote, 1, 0) == (ssize_t)n ? 0 : -EFAULT;
+}
+
+/* Also where it may only read, by /proc/PID/mem. */
+static int write_anyway(const struct tracee *t, uint64_t addr, const void *from, size_t n)
+{
+	char path[64];
+	ssize_t did;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)t->pid);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	did = pwrite(fd, from, n, (off_t)addr);
+	close(fd);
+	return did == (ssize_t)n ? 0 : -EFAULT;
+}
+
+int tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n)
+{
+	struct iovec local = { (void *)(uintptr_t)from, n },
+		     remote = { (void *)(uintptr_t)addr, n };
+
+	if (process_vm_writev(t->pid, &local, 1, &remote, 1, 0) == (ssize_t)n)
+		return 0;
+	return write_anyway(t, addr, from, n);
+}
+
+int tracee_set_regs(struct tracee *t, struct err *err)
+{
+	if (ptrace(PTRACE_SETREGS, t->pid, 0, &t->regs))
+		return err_sys(err, errno, "cannot set the replay's registers");
+	return 0;
+}
+
+int tracee_reset_fpu(struct tracee *t, struct err *err)
+{
+	static unsigned char area[16384] __attribute__((aligned(64)));
+	struct iovec io = { area, sizeof(area) };
+	const uint16_t fcw = FCW_INIT;
+	const uint32_t mxcsr = MXCSR_INIT;
+
+	if (ptrace(PTRACE_GETREGSET, t->pid, NT_X86_XSTATE, &io))
+		return err_sys(err, errno, "cannot read the replay's registers");
+	memset(area, 0, 416);
+	memset(area + XSTATE_BV, 0, 8);
+	memcpy(area, &fcw, sizeof(fcw));
+	memcpy(area + 24, &mxcsr, sizeof(mxcsr));
+	if (ptrace(PTRACE_SETREGSET, t->pid, NT_X86_XSTATE, &io))
+		return err_sys(err, errno, "cannot set the replay's registers");
+	return 0;
+}
+
+/* Waits for its next stop, of which *sig is the signal; it has to be one. */
+static int wait_stop(struct tracee *t, int *sig, struct err *err)
+{
+	int status;
+
+	if (waitpid(t->pid, &status, __WALL) != t->pid)
+		return err_sys(err, errno, "cannot wait for the replay");
+	if (!WIFSTOPPED(status)) {
+		t->pid = -1;
+		return err_set(err, ESRCH, "the replay's process has ended (status %#x)", status);
+	}
+	*sig = WSTOPSIG(status);
+	if (ptrace(PTRACE_GETREGS, t->pid, 0, &t->regs))
+		return err_sys(err, errno, "cannot read the replay's registers");
+	return 0;
+}
+
+static int call_at(struct tracee *t, uint64_t at, long *ret, struct err *err, uint64_t nr,
+		   const uint64_t arg[6])
+{
+	const struct user_regs_struct before = t->regs;
+	int sig = 0, r;
+
+	t->regs.rip = at;
+	t->regs.rax = nr;
+	t->regs.orig_rax = (unsigned long long)-1;
+	t->regs.rdi = arg[0];
+	t->regs.rsi = arg[1];
+	t->regs.rdx = arg[2];
+	t->regs.r10 = arg[3];
+	t->regs.r8 = arg[4];
+	t->regs.r9 = arg[5];
+	r = tracee_set_regs(t, err);
+	if (!r && ptrace(PTRACE_CONT, t->pid, 0, 0))
+		r = err_sys(err, errno, "cannot run the replay");
+	r = r ? r : wait_stop(t, &sig, err);
+	if (r)
+		return r;
+	if (sig != SIGTRAP || t->regs.rip != at + sizeof(stub))
+		return err_set(err, EPROTO, "a call of the replay was stopped by signal %d at %#llx",
+			       sig, (unsigned long long)t->regs.rip);
+	*ret = (long)t->regs.rax;
+	t->regs = before;
+	return tracee_set_regs(t, err);
+}
+
+int tracee_call(struct tracee *t, long *ret, struct err *err, uint64_t nr, const uint64_t arg[6])
+{
+	return call_at(t, t->page, ret, err, nr, arg);
+}
+
+/*
+ * The kernel writes to a registered area whenever a thread has lost its CPU, and kills one
+ * whose area has gone. What it is registered with: rseq(2), 32 bytes in glibc up to 2.39.
+ */
+static void leave_rseq(void)
+{
+	const unsigned int most[] = { 32, __rseq_size };
+
+	for (size_t i = 0; __rseq_size && i < 2; i++)
+		if (!syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset, most[i],
+			     RSEQ_FLAG_UNREGISTER, RSEQ_SIG))
+			return;
+}
+
+static void child(void)
+{
+	leave_rseq();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	personality(ADDR_NO_RANDOMIZE);
+	if (ptrace(PTRACE_TRACEME, 0, 0, 0))
+		_exit(1);
+	raise(SIGSTOP);
+	_exit(1);
+}
+
+/* A call that has to succeed, of the kind that returns an address or 0. */
+static int need(struct tracee *t, uint64_t at, struct err *err, const char *what, uint64_t nr,
+		const uint64_t arg[6])
+{
+	long ret;
+	int r = call_at(t, at, &ret, err, nr, arg);
+
+	if (!r && ret < 0 && ret > -4096)
+		r = err_sys(err, (int)-ret, "cannot %s in the replay", what);
+	return r;
+}
+
+/* Our page, and nothing else. */
+static int empty(struct tracee *t, struct err *err)
+{
+	const uint64_t own = (uint64_t)(uintptr_t)&tracee_stub;
+	const uint64_t map[6] = { t->page, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, (uint64_t)-1 };
+	const uint64_t below[6] = { 0, t->page }, above[6] = { t->page + PAGE,
+				  USER_END - t->page - PAGE };
+	int r = need(t, own, err, "map a page", SYS_mmap, map);
+
+	if (!r && tracee_write(t, t->page, stub, sizeof(stub)))
+		r = err_set(err, EFAULT, "cannot write to the replay");
+	r = r ? r : need(t, t->page, err, "unmap all", SYS_munmap, below);
+	return r ? r : need(t, t->page, err, "unmap all", SYS_munmap, above);
+}
+
+int tracee_new(struct tracee *t, uint64_t page, struct err *err)
+{
+	int sig, r;
+
+	*t = (struct tracee){ .page = page, .pid = fork() };
+	if (!t->pid)
+		child();
+	if (t->pid < 0)
+		return err_sys(err, errno, "cannot fork");
+	r = wait_stop(t, &sig, err);
+	if (!r && ptrace(PTRACE_SETOPTIONS, t->pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL))
+		r = err_sys(err, errno, "cannot hold the replay");
+	r = r ? r : empty(t, err);
+	if (r)
+		tracee_kill(t);
+	return r;
+}
+
+void tracee_kill(struct tracee *t)
+{
+	if (t->pid <= 0)
+		return;
+	kill(t->pid, SIGKILL);
+	waitpid(t->pid, NULL, __WALL);
+	t->pid = -1;
+}
+
+static int open_in(struct tracee *t, const char *path, long *fd, struct err *err)
+{
+	const uint64_t arg[6] = { (uint64_t)AT_FDCWD, t->page + PATH_AT, O_RDONLY | O_CLOEXEC };
+	const size_t n = strlen(path) + 1;
+	int r;
+
+	if (n > PAGE - PATH_AT)
+		return err_set(err, ENAMETOOLONG, "%s is too long a name", path);
+	if (tracee_write(t, t->page + PATH_AT, path, n))
+		return err_set(err, EFAULT, "cannot write to the replay");
+	r = tracee_call(t, fd, err, SYS_openat, arg);
+	if (!r && *fd < 0)
+		r = err_sys(err, (int)-*fd, "cannot open %s", path);
+	return r;
+}
+
+int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, const char *path,
+	       uint64_t offset, struct err *err)
+{
+	const int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | (path ? 0 : MAP_ANONYMOUS);
+	uint64_t map[6] = { start, end - start, (uint64_t)prot, (uint64_t)flags, (uint64_t)-1,
+			    offset };
+	uint64_t close[6] = { 0 };
+	long fd = -1;
+	int r = path ? open_in(t, path, &fd, err) : 0;
+
+	if (r)
+		return r;
+	map[4] = (uint64_t)fd;
+	close[0] = (uint64_t)fd;
+	r = need(t, t->page, err, path ? "map a file" : "map memory", SYS_mmap, map);
+	if (path && !r)
+		r = need(t, t->page, err, "close a file", SYS_close, close);
+	return r;
+}
+
+int tracee_run(struct tracee *t, int *sig, struct err *err)
+{
+	int r;
+
+	if (ptrace(PTRACE_SYSEMU, t->pid, 0, 0))
+		return err_sys(err, errno, "cannot run the replay");
+	r = wait_stop(t, sig, err);
+	if (r)
+		return r;
+	return *sig == (SIGTRAP | 0x80);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RR_TRACEE_H
+#define RR_TRACEE_H
+
+/*
+ * An address space of a replay: a real process that is held by ptrace, has nothing mapped but
+ * a page of ours and what the recording says, and makes no call by itself.
+ */
+#include <stdint.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include "base/err.h"
+
+struct tracee {
+	pid_t pid;
+	uint64_t page;		/* "syscall; int3", then room for a path */
+	struct user_regs_struct regs;	/* as they are now; tracee_set_regs() to change them */
+};
+
+/* An empty one, with our page at @page; -errno with words. */
+int tracee_new(struct tracee *t, uint64_t page, struct err *err);
+void tracee_kill(struct tracee *t);
+
+int tracee_read(const struct tracee *t, void *to, uint64_t addr, size_t n);	/* 0 or -EFAULT */
+int tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n);
+int tracee_set_regs(struct tracee *t, struct err *err);
+/* The floating-point state that a new image begins with. */
+int tracee_reset_fpu(struct tracee *t, struct err *err);
+
+/*
+ * Has it make a call; the result as the kernel gave it into *ret. Its registers are as before.
+ * -errno with words when that could not be tried.
+ */
+int tracee_call(struct tracee *t, long *ret, struct err *err, uint64_t nr, const uint64_t arg[6]);
+/* Maps [start, end) of the file @path, or of nothing where it is NULL; exactly there. */
+int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, const char *path,
+	       uint64_t offset, struct err *err);
+
+/* Runs it to its next call, which is not made. 1; 0: it was stopped by signal *sig; -errno. */
+int tracee_run(struct tracee *t, int *sig, struct err *err);
+
+#endif
