@@ -48,7 +48,7 @@ struct {
 
 /* A thread that is recorded, and the call that a signal broke off. */
 struct rr_task {
-	u32 tid, broken_nr;
+	u32 tid, broken_nr;	/* .tid as the program knows it */
 	u64 broken_arg[6];
 };
 struct {
@@ -246,6 +246,52 @@ int BPF_PROG(rr_exec, struct task_struct *task, pid_t old_pid)
 	if (t)
 		t->tid = tid;
 	bpf_map_delete_elem(&first, &tid);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(rr_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct rr_task *t = bpf_task_storage_get(&tasks, parent, NULL, 0), *c;
+	struct rr_ev_fork e = { .head = { .bytes = sizeof(e), .type = RR_EV_FORK } };
+
+	if (!t)
+		return 0;
+	c = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!c) {
+		__sync_fetch_and_add(&counts.lost, 1);
+		return 0;
+	}
+	c->tid = child->pid;
+	e.head.tid = t->tid;
+	e.child = c->tid;
+	submit(&e, sizeof(e), BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+/* The thread that ran last, and where it was. */
+struct rr_ev_switch last = {};
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(rr_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct rr_task *t = bpf_task_storage_get(&tasks, prev, NULL, 0);
+	struct pt_regs *regs;
+
+	if (t) {
+		regs = (void *)bpf_task_pt_regs(prev);
+		last.head.tid = t->tid;
+		last.in_call = (s64)regs->orig_ax >= 0 && (s64)regs->ax == -38;
+		last.ip = regs->ip;
+		last.sp = regs->sp;
+	}
+	t = bpf_task_storage_get(&tasks, next, NULL, 0);
+	if (!t || !last.head.tid || last.head.tid == t->tid)
+		return 0;
+	last.head.bytes = sizeof(last);
+	last.head.type = RR_EV_SWITCH;
+	last.next = t->tid;
+	submit(&last, sizeof(last), BPF_RB_NO_WAKEUP);
 	return 0;
 }
 

@@ -15,6 +15,8 @@ enum rr_type {
 	RR_EV_PIECES,		/* the same call's first pieces, when they are many */
 	RR_EV_SIGRETURN,	/* rt_sigreturn: struct rr_ev_regs */
 	RR_EV_SIGNAL,		/* a handler is about to run: struct rr_ev_signal */
+	RR_EV_FORK,		/* a thread or process began: struct rr_ev_fork */
+	RR_EV_SWITCH,		/* another thread runs: struct rr_ev_switch */
 	RR_EV_EXIT,		/* a thread ended: struct rr_ev_exit */
 	RR_EV_EXEC,		/* a new image: struct rr_ev_exec, then maps and pieces */
 	RR_EV_MAP,		/* a mapping, of a new image or made by the call before */
@@ -54,6 +56,19 @@ struct rr_ev_call {
 struct rr_ev_regs {
 	struct rr_head head;
 	u64 reg[RR_NREGS];
+};
+
+/* By the thread of the head, which is in its call. */
+struct rr_ev_fork {
+	struct rr_head head;
+	u32 child, zero;
+};
+
+/* Where the thread of the head was when .next began to run in its place. */
+struct rr_ev_switch {
+	struct rr_head head;
+	u32 next, in_call;
+	u64 ip, sp;
 };
 
 struct rr_ev_exit {

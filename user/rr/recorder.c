@@ -12,11 +12,14 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -40,6 +43,7 @@ struct recorder {
 	struct confined child;
 	struct err *err;
 	int failed;		/* of the events so far */
+	bool ended;		/* the first process has */
 };
 
 /* The kernel keeps 12 bits of major and 20 of minor numbers. */
@@ -141,54 +145,76 @@ static int drain(struct recorder *rec)
 	return rec->failed;
 }
 
-/* Lets an execve go on, and stops behind it: in the new image, or where the old one goes on. */
-static int pass_exec(struct recorder *rec, const struct seccomp_notif *n)
-{
-	struct seccomp_notif_resp resp = { .id = n->id,
-					   .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
-	const pid_t pid = (pid_t)n->pid;
-	int status, r = 0;
-
-	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC) ||
-	    ptrace(PTRACE_INTERRUPT, pid, 0, 0))
-		return err_sys(rec->err, errno, "cannot stop process %d at its execve", (int)pid);
-	if (ioctl(rec->child.notify, SECCOMP_IOCTL_NOTIF_SEND, &resp))
-		return err_sys(rec->err, errno, "cannot let process %d exec", (int)pid);
-	if (waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
-		return 0;
-	if (status >> 16 == PTRACE_EVENT_EXEC) {
-		r = drain(rec);
-		r = r ? r : newimage_record(pid, rec->file, rec->err);
-	}
-	ptrace(PTRACE_DETACH, pid, 0, 0);
-	return r;
-}
-
+/*
+ * Lets an execve go on, held so that it stops behind it: in the new image, or where the old
+ * one goes on. Others may run until then.
+ */
 static int on_notify(struct recorder *rec)
 {
+	struct seccomp_notif_resp resp = { .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
 	struct seccomp_notif n;
+	pid_t pid;
 
 	memset(&n, 0, sizeof(n));
 	if (ioctl(rec->child.notify, SECCOMP_IOCTL_NOTIF_RECV, &n))
 		return errno == EINTR || errno == ENOENT ? 0 :
 		       err_sys(rec->err, errno, "cannot hear of an execve");
-	return pass_exec(rec, &n);
+	pid = (pid_t)n.pid;
+	resp.id = n.id;
+	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC) ||
+	    ptrace(PTRACE_INTERRUPT, pid, 0, 0))
+		return err_sys(rec->err, errno, "cannot stop process %d at its execve", (int)pid);
+	if (ioctl(rec->child.notify, SECCOMP_IOCTL_NOTIF_SEND, &resp) && errno != ENOENT)
+		return err_sys(rec->err, errno, "cannot let process %d exec", (int)pid);
+	return 0;
 }
 
-static int watch(struct recorder *rec)
+static int on_stop(struct recorder *rec, pid_t pid, int status)
+{
+	const int sig = WSTOPSIG(status);
+	int r = 0;
+
+	if (status >> 16 == PTRACE_EVENT_EXEC) {
+		r = drain(rec);
+		r = r ? r : newimage_record(pid, rec->file, rec->err);
+	}
+	/* A signal that came first is not to be lost. */
+	ptrace(PTRACE_DETACH, pid, 0, status >> 16 ? 0 : sig);
+	return r;
+}
+
+static int on_children(struct recorder *rec, struct recorder_result *result)
+{
+	int status, r = 0;
+	pid_t pid;
+
+	while (!r && (pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+		if (WIFSTOPPED(status)) {
+			r = on_stop(rec, pid, status);
+		} else if (pid == rec->child.pid) {
+			result->status = status;
+			rec->ended = true;
+		}
+	}
+	return r;
+}
+
+static int watch(struct recorder *rec, int children, struct recorder_result *result)
 {
 	struct pollfd fd[] = {
 		{ .fd = ring_buffer__epoll_fd(rec->ring), .events = POLLIN },
 		{ .fd = rec->child.notify, .events = POLLIN },
-		{ .fd = rec->child.pidfd, .events = POLLIN },
+		{ .fd = children, .events = POLLIN },
 	};
+	struct signalfd_siginfo si;
 	int r = 0;
 
-	while (!r && !fd[2].revents) {
+	while (!r && !rec->ended) {
 		if (poll(fd, 3, -1) < 0 && errno != EINTR)
 			return err_sys(rec->err, errno, "cannot wait for events");
-		if (fd[0].revents)
-			r = drain(rec);
+		r = drain(rec);
+		if (!r && fd[2].revents && read(children, &si, sizeof(si)) > 0)
+			r = on_children(rec, result);
 		if (!r && fd[1].revents & POLLIN)
 			r = on_notify(rec);
 		else if (fd[1].revents)
@@ -197,12 +223,24 @@ static int watch(struct recorder *rec)
 	return r ? r : drain(rec);
 }
 
+static int hear_children(struct err *err)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? err_sys(err, errno, "cannot hear of processes") : fd;
+}
+
 static int record(struct recorder *rec, struct recorder_result *result)
 {
 	struct confined_opts c = { .argv = rec->opts->argv, .uid = rec->opts->uid,
 				   .gid = rec->opts->gid };
 	uint32_t one = 1, pid;
-	int r = load(rec);
+	int r = load(rec), children;
 
 	if (r)
 		return r;
@@ -212,15 +250,20 @@ static int record(struct recorder *rec, struct recorder_result *result)
 	r = confined_start(&rec->child, &c, rec->err);
 	if (r)
 		return r;
+	children = hear_children(rec->err);
+	if (children < 0)
+		return children;
 	pid = (uint32_t)rec->child.pid;
 	r = bpf_map__update_elem(rec->bpf->maps.first, &pid, sizeof(pid), &one, sizeof(one), 0);
 	if (r)
 		r = err_sys(rec->err, -r, "cannot name process %u", pid);
 	r = r ? r : confined_go(&rec->child, rec->err);
-	r = r ? r : watch(rec);
-	if (r)
+	r = r ? r : watch(rec, children, result);
+	close(children);
+	if (!rec->ended) {
 		kill(rec->child.pid, SIGKILL);
-	waitpid(rec->child.pid, &result->status, 0);
+		waitpid(rec->child.pid, &result->status, __WALL);
+	}
 	return r;
 }
 

@@ -71,31 +71,58 @@ int tracee_set_regs(struct tracee *t, struct err *err)
 	return 0;
 }
 
-int tracee_reset_fpu(struct tracee *t, struct err *err)
+int tracee_get_fpu(struct tracee *t, void *area, size_t cap, size_t *bytes, struct err *err)
 {
-	static unsigned char area[16384] __attribute__((aligned(64)));
-	struct iovec io = { area, sizeof(area) };
-	const uint16_t fcw = FCW_INIT;
-	const uint32_t mxcsr = MXCSR_INIT;
+	struct iovec io = { area, cap };
 
 	if (ptrace(PTRACE_GETREGSET, t->pid, NT_X86_XSTATE, &io))
 		return err_sys(err, errno, "cannot read the replay's registers");
-	memset(area, 0, 416);
-	memset(area + XSTATE_BV, 0, 8);
-	memcpy(area, &fcw, sizeof(fcw));
-	memcpy(area + 24, &mxcsr, sizeof(mxcsr));
+	*bytes = io.iov_len;
+	return 0;
+}
+
+int tracee_set_fpu(struct tracee *t, const void *area, size_t bytes, struct err *err)
+{
+	struct iovec io = { (void *)(uintptr_t)area, bytes };
+
 	if (ptrace(PTRACE_SETREGSET, t->pid, NT_X86_XSTATE, &io))
 		return err_sys(err, errno, "cannot set the replay's registers");
 	return 0;
 }
 
-/* Waits for its next stop, of which *sig is the signal; it has to be one. */
-static int wait_stop(struct tracee *t, int *sig, struct err *err)
+int tracee_reset_fpu(struct tracee *t, struct err *err)
+{
+	static unsigned char area[16384] __attribute__((aligned(64)));
+	const uint16_t fcw = FCW_INIT;
+	const uint32_t mxcsr = MXCSR_INIT;
+	size_t bytes = 0;
+	int r = tracee_get_fpu(t, area, sizeof(area), &bytes, err);
+
+	if (r)
+		return r;
+	memset(area, 0, 416);
+	memset(area + XSTATE_BV, 0, 8);
+	memcpy(area, &fcw, sizeof(fcw));
+	memcpy(area + 24, &mxcsr, sizeof(mxcsr));
+	return tracee_set_fpu(t, area, bytes, err);
+}
+
+/*
+ * Waits for its next stop, of which *sig is the signal; it has to be one. Its real children
+ * are ours: of their ends it does not hear.
+ */
+static int wait_stop(struct tracee *t, int *sig, enum __ptrace_request how, struct err *err)
 {
 	int status;
 
-	if (waitpid(t->pid, &status, __WALL) != t->pid)
-		return err_sys(err, errno, "cannot wait for the replay");
+	for (;;) {
+		if (waitpid(t->pid, &status, __WALL) != t->pid)
+			return err_sys(err, errno, "cannot wait for the replay");
+		if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGCHLD)
+			break;
+		if (ptrace(how, t->pid, 0, 0))
+			return err_sys(err, errno, "cannot run the replay");
+	}
 	if (!WIFSTOPPED(status)) {
 		t->pid = -1;
 		return err_set(err, ESRCH, "the replay's process has ended (status %#x)", status);
@@ -124,7 +151,14 @@ static int call_at(struct tracee *t, uint64_t at, long *ret, struct err *err, ui
 	r = tracee_set_regs(t, err);
 	if (!r && ptrace(PTRACE_CONT, t->pid, 0, 0))
 		r = err_sys(err, errno, "cannot run the replay");
-	r = r ? r : wait_stop(t, &sig, err);
+	r = r ? r : wait_stop(t, &sig, PTRACE_CONT, err);
+	/* The child of a fork was told of. */
+	if (!r && nr == SYS_fork && t->regs.rip == at + 2) {
+		if (ptrace(PTRACE_GETEVENTMSG, t->pid, 0, &t->forked) ||
+		    ptrace(PTRACE_CONT, t->pid, 0, 0))
+			return err_sys(err, errno, "cannot fork the replay");
+		r = wait_stop(t, &sig, PTRACE_CONT, err);
+	}
 	if (r)
 		return r;
 	if (sig != SIGTRAP || t->regs.rip != at + sizeof(stub))
@@ -202,13 +236,30 @@ int tracee_new(struct tracee *t, uint64_t page, struct err *err)
 		child();
 	if (t->pid < 0)
 		return err_sys(err, errno, "cannot fork");
-	r = wait_stop(t, &sig, err);
-	if (!r && ptrace(PTRACE_SETOPTIONS, t->pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL))
+	r = wait_stop(t, &sig, PTRACE_CONT, err);
+	if (!r && ptrace(PTRACE_SETOPTIONS, t->pid, 0, PTRACE_O_TRACESYSGOOD |
+			 PTRACE_O_TRACEFORK | PTRACE_O_EXITKILL))
 		r = err_sys(err, errno, "cannot hold the replay");
 	r = r ? r : empty(t, err);
 	if (r)
 		tracee_kill(t);
 	return r;
+}
+
+int tracee_fork(struct tracee *t, struct tracee *from, struct err *err)
+{
+	const uint64_t none[6] = { 0 };
+	long ret;
+	int sig, r;
+
+	from->forked = 0;
+	r = tracee_call(from, &ret, err, SYS_fork, none);
+	if (!r && ret < 0)
+		r = err_sys(err, (int)-ret, "cannot fork the replay");
+	if (r)
+		return r;
+	*t = (struct tracee){ .pid = (pid_t)from->forked, .page = from->page };
+	return wait_stop(t, &sig, PTRACE_CONT, err);
 }
 
 void tracee_kill(struct tracee *t)
@@ -262,7 +313,7 @@ int tracee_run(struct tracee *t, int *sig, struct err *err)
 
 	if (ptrace(PTRACE_SYSEMU, t->pid, 0, 0))
 		return err_sys(err, errno, "cannot run the replay");
-	r = wait_stop(t, sig, err);
+	r = wait_stop(t, sig, PTRACE_SYSEMU, err);
 	if (r)
 		return r;
 	return *sig == (SIGTRAP | 0x80);

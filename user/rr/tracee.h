@@ -16,11 +16,14 @@
 struct tracee {
 	pid_t pid;
 	uint64_t page;		/* "syscall; int3", then room for a path */
+	unsigned long forked;	/* the child of the last fork */
 	struct user_regs_struct regs;	/* as they are now; tracee_set_regs() to change them */
 };
 
 /* An empty one, with our page at @page; -errno with words. */
 int tracee_new(struct tracee *t, uint64_t page, struct err *err);
+/* A copy of @from, by a fork of it; its registers are to be set. */
+int tracee_fork(struct tracee *t, struct tracee *from, struct err *err);
 void tracee_kill(struct tracee *t);
 
 int tracee_read(const struct tracee *t, void *to, uint64_t addr, size_t n);	/* 0 or -EFAULT */
@@ -28,6 +31,9 @@ int tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t
 int tracee_set_regs(struct tracee *t, struct err *err);
 /* The floating-point state that a new image begins with. */
 int tracee_reset_fpu(struct tracee *t, struct err *err);
+/* The same as an XSAVE area of up to @cap bytes. */
+int tracee_get_fpu(struct tracee *t, void *area, size_t cap, size_t *bytes, struct err *err);
+int tracee_set_fpu(struct tracee *t, const void *area, size_t bytes, struct err *err);
 
 /*
  * Has it make a call; the result as the kernel gave it into *ret. Its registers are as before.

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RR_RTHREAD_H
+#define RR_RTHREAD_H
+
+/*
+ * Threads and address spaces of a replay. A space is one real process; its threads are saved
+ * registers, of which one set at a time is in that process.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/user.h>
+
+#include "base/err.h"
+#include "rr/tracee.h"
+
+struct rthread;
+
+struct rspace {
+	struct tracee t;
+	struct rthread *in;	/* whose registers are in the process */
+	uint64_t brk;		/* 0: not asked for as yet */
+	size_t threads;
+};
+
+struct rthread {
+	uint32_t tid;		/* as recorded; the process's own id is another */
+	struct rspace *space;
+	struct user_regs_struct regs;	/* while it is not in the process */
+	unsigned char *xstate;		/* the same; .xstate_bytes */
+	size_t xstate_bytes;
+	uint64_t clear_tid;	/* set to 0 at its end; 0: nothing is */
+	bool at_call;		/* it stands at a call */
+	bool new_image;		/* the next event ends the execve that made its image */
+	bool born;		/* the next event ends the call that made it */
+};
+
+struct rthreads {
+	struct rthread **at;
+	size_t n;
+};
+
+struct rthread *rthreads_find(const struct rthreads *all, uint32_t tid);
+/* A thread in @space, which may be NULL. NULL: no memory. */
+struct rthread *rthreads_add(struct rthreads *all, uint32_t tid, struct rspace *space);
+/* It is gone, and its space when it was the last. */
+void rthreads_remove(struct rthreads *all, struct rthread *t);
+void rthreads_release(struct rthreads *all);
+
+/* Leaves the space it was in for a new, empty one with our page at @page. */
+int rthread_new_space(struct rthread *t, uint64_t page, struct err *err);
+/* Puts its registers into its process; t->space->t.regs are then its own. */
+int rthread_enter(struct rthread *t, struct err *err);
+/*
+ * @child begins where @parent is: in its space, or where @apart in a copy of it, made by a
+ * real fork.
+ */
+int rthread_fork(struct rthread *child, struct rthread *parent, bool apart, struct err *err);
+
+#endif
