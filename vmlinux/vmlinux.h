@@ -78,7 +78,11 @@ struct vm_area_struct {
 };
 
 struct thread_info { u32 status; };
-struct thread_struct { unsigned long fsbase; };
+struct thread_struct { unsigned long fsbase, cr2, trap_nr, error_code; };
+typedef struct { unsigned long sig[1]; } sigset_t;
+struct sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer; sigset_t sa_mask; };
+struct k_sigaction { struct sigaction sa; };
+struct kernel_siginfo;
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -94,6 +98,10 @@ struct task_struct {
 	struct mm_struct *mm;
 	int *clear_child_tid;
 	struct css_set *cgroups;
+	unsigned int restore_sigmask: 1;
+	sigset_t blocked, saved_sigmask;
+	unsigned long sas_ss_sp, sas_ss_size;
+	unsigned int sas_ss_flags;
 	struct thread_struct thread;
 };
 

@@ -233,6 +233,39 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(rr_signal, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct rr_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	struct rr_ev_signal e = { .head = { .bytes = sizeof(e), .type = RR_EV_SIGNAL } };
+	struct pt_regs *regs;
+
+	/* SIG_DFL ends it, or does nothing. */
+	if (!t || (u64)BPF_CORE_READ(ka, sa.sa_handler) < 2)
+		return 0;
+	regs = (void *)bpf_task_pt_regs(task);
+	e.head.tid = t->tid;
+	e.sig = sig;
+	e.ip = regs->ip;
+	e.sp = regs->sp;
+	e.handler = (u64)BPF_CORE_READ(ka, sa.sa_handler);
+	e.sa_flags = BPF_CORE_READ(ka, sa.sa_flags);
+	e.restorer = (u64)BPF_CORE_READ(ka, sa.sa_restorer);
+	e.sa_mask = BPF_CORE_READ(ka, sa.sa_mask.sig[0]);
+	e.blocked = BPF_CORE_READ_BITFIELD_PROBED(task, restore_sigmask) ?
+		    BPF_CORE_READ(task, saved_sigmask.sig[0]) : BPF_CORE_READ(task, blocked.sig[0]);
+	e.alt_sp = BPF_CORE_READ(task, sas_ss_sp);
+	e.alt_size = BPF_CORE_READ(task, sas_ss_size);
+	e.alt_flags = BPF_CORE_READ(task, sas_ss_flags);
+	e.cr2 = BPF_CORE_READ(task, thread.cr2);
+	e.trap = BPF_CORE_READ(task, thread.trap_nr);
+	e.error = BPF_CORE_READ(task, thread.error_code);
+	bpf_probe_read_kernel(e.info, sizeof(e.info), info);
+	submit(&e, sizeof(e), BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
 /* The first process becomes recorded with its first exec, its children with their birth. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(rr_exec, struct task_struct *task, pid_t old_pid)

@@ -13,7 +13,6 @@
 enum rr_type {
 	RR_EV_CALL = 1,		/* a system call returned: struct rr_ev_call, pieces */
 	RR_EV_PIECES,		/* the same call's first pieces, when they are many */
-	RR_EV_SIGRETURN,	/* rt_sigreturn: struct rr_ev_regs */
 	RR_EV_SIGNAL,		/* a handler is about to run: struct rr_ev_signal */
 	RR_EV_FORK,		/* a thread or process began: struct rr_ev_fork */
 	RR_EV_SWITCH,		/* another thread runs: struct rr_ev_switch */
@@ -53,9 +52,18 @@ struct rr_ev_call {
 /* struct user_regs_struct, <sys/user.h>. */
 #define RR_NREGS 27
 
-struct rr_ev_regs {
+#define RR_SIGINFO_BYTES 48	/* of its 128, the rest is zeros */
+
+/* All that the frame is made of that the program's own registers and memory do not say. */
+struct rr_ev_signal {
 	struct rr_head head;
-	u64 reg[RR_NREGS];
+	u32 sig, alt_flags;
+	u64 ip, sp;		/* of what is interrupted */
+	u64 handler, sa_flags, restorer, sa_mask;
+	u64 blocked;		/* signals, as the frame has them */
+	u64 alt_sp, alt_size;
+	u64 cr2, trap, error;	/* of the last fault */
+	u8 info[RR_SIGINFO_BYTES];
 };
 
 /* By the thread of the head, which is in its call. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,80 @@ static int apply_pieces(struct replayer *p, struct rthread *t, const struct rr_h
 	return 0;
 }
 
+/*
+ * A call that a signal broke off, without a handler that ran, is made again: at the same
+ * place, or by restart_syscall (arch/x86/kernel/signal.c).
+ */
+static int go_on(struct replayer *p, struct rthread *t)
+{
+	struct user_regs_struct *g = &t->space->t.regs;
+
+	if (!t->broken)
+		return 0;
+	g->rax = (long long)g->rax == -516 ? SYS_restart_syscall : t->broken_nr;
+	g->rip -= 2;
+	g->orig_rax = (unsigned long long)-1;
+	t->broken = false;
+	return tracee_set_regs(&t->space->t, p->err);
+}
+
+static bool is_fault(uint32_t sig)
+{
+	return sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE || sig == SIGILL || sig == SIGTRAP;
+}
+
+/* Brings the thread to where the signal met it. */
+static int run_to_signal(struct replayer *p, struct rthread *t, const struct rr_ev_signal *e)
+{
+	struct user_regs_struct *g;
+	int sig, r = rthread_enter(t, p->err);
+
+	if (r)
+		return r;
+	g = &t->space->t.regs;
+	if (!t->at_call && g->rip == e->ip && g->rsp == e->sp)
+		return 0;
+	if (!is_fault(e->sig))
+		return err_set(p->err, ENOSYS, "event %llu, thread %u: signal %u at %#llx, between calls, "
+			       "cannot be replayed yet", event(p), t->tid, e->sig,
+			       (unsigned long long)e->ip);
+	r = go_on(p, t);
+	do {
+		r = r ? r : tracee_run(&t->space->t, &sig, p->err);
+		if (r > 0 && g->orig_rax == SYS_rt_sigreturn)
+			r = tracee_sigreturn(&t->space->t, p->err);
+		else
+			break;
+	} while (!r);
+	if (r < 0)
+		return r;
+	if (r || sig != (int)e->sig || g->rip != e->ip)
+		return err_set(p->err, EILSEQ, "event %llu, thread %u: signal %u was at %#llx, and there "
+			       "is %s at %#llx", event(p), t->tid, e->sig,
+			       (unsigned long long)e->ip, r ? name_of(g->orig_rax) : "another",
+			       (unsigned long long)g->rip);
+	return 0;
+}
+
+static int on_signal(struct replayer *p, struct rthread *t, const struct rr_head *h)
+{
+	const struct rr_ev_signal *e = (const void *)h;
+	int r;
+
+	if (h->bytes < sizeof(*e) || !e->sig || e->sig > 64)
+		return bad(p, "a signal");
+	r = run_to_signal(p, t, e);
+	if (r)
+		return r;
+	/* The kernel looks at these two when it was in a call. */
+	if (t->broken) {
+		t->space->t.regs.orig_rax = t->broken_nr;
+		r = tracee_set_regs(&t->space->t, p->err);
+	}
+	t->broken = false;
+	return r ? r : tracee_signal(&t->space->t, e, p->err);
+}
+
 static int run_to_call(struct replayer *p, struct rthread *t)
 {
 	int sig, r;
@@ -83,7 +158,17 @@ static int run_to_call(struct replayer *p, struct rthread *t)
 	if (t->at_call)
 		return 0;
 	r = rthread_enter(t, p->err);
-	r = r ? r : tracee_run(&t->space->t, &sig, p->err);
+	r = r ? r : go_on(p, t);
+	if (r)
+		return r;
+	for (;;) {
+		r = tracee_run(&t->space->t, &sig, p->err);
+		if (r <= 0 || t->space->t.regs.orig_rax != SYS_rt_sigreturn)
+			break;
+		r = tracee_sigreturn(&t->space->t, p->err);
+		if (r)
+			return r;
+	}
 	if (r < 0)
 		return r;
 	if (!r)
@@ -337,6 +422,8 @@ static int on_call(struct replayer *p, struct rthread *t, const struct rr_head *
 	t->space->t.regs.rax = (unsigned long long)e->ret;
 	t->space->t.regs.orig_rax = (unsigned long long)-1;
 	t->at_call = false;
+	t->broken = e->ret <= -512 && e->ret >= -516;
+	t->broken_nr = e->nr;
 	return tracee_set_regs(&t->space->t, p->err);
 }
 
@@ -473,6 +560,7 @@ static int on_event(struct replayer *p, const struct rr_head *h)
 	case RR_EV_PIECES: return on_call(p, t, h);
 	case RR_EV_MAP: return on_map(p, t, h);
 	case RR_EV_MEMORY: return apply_pieces(p, t, h, sizeof(*h));
+	case RR_EV_SIGNAL: return on_signal(p, t, h);
 	case RR_EV_FORK: return on_fork(p, t, h);
 	case RR_EV_EXIT: return on_exit_event(p, t, h);
 	}

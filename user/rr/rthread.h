@@ -31,6 +31,8 @@ struct rthread {
 	size_t xstate_bytes;
 	uint64_t clear_tid;	/* set to 0 at its end; 0: nothing is */
 	bool at_call;		/* it stands at a call */
+	bool broken;		/* its last call was broken off: it is made again */
+	uint32_t broken_nr;
 	bool new_image;		/* the next event ends the execve that made its image */
 	bool born;		/* the next event ends the call that made it */
 };

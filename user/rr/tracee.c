@@ -140,6 +140,7 @@ static int call_at(struct tracee *t, uint64_t at, long *ret, struct err *err, ui
 	int sig = 0, r;
 
 	t->regs.rip = at;
+	t->regs.rsp = t->page + PAGE - 8;	/* no alternate stack in use */
 	t->regs.rax = nr;
 	t->regs.orig_rax = (unsigned long long)-1;
 	t->regs.rdi = arg[0];

@@ -44,6 +44,13 @@ int tracee_call(struct tracee *t, long *ret, struct err *err, uint64_t nr, const
 int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, const char *path,
 	       uint64_t offset, struct err *err);
 
+/* How a signal is to be met by its handler, <shared/rr.h>. */
+struct rr_ev_signal;
+/* Puts the frame of the signal onto its stack, and itself before its handler. */
+int tracee_signal(struct tracee *t, const struct rr_ev_signal *e, struct err *err);
+/* It stands at an rt_sigreturn: does what that does. */
+int tracee_sigreturn(struct tracee *t, struct err *err);
+
 /* Runs it to its next call, which is not made. 1; 0: it was stopped by signal *sig; -errno. */
 int tracee_run(struct tracee *t, int *sig, struct err *err);
 
