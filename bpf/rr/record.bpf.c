@@ -20,6 +20,8 @@
 #define NR_EXECVE	59
 #define NR_MMAP		9
 #define NR_RESTART	219
+#define NR_EXIT		60
+#define NR_EXIT_GROUP	231
 
 const volatile struct rr_config cfg = {};
 struct rr_counts counts = {};
@@ -333,11 +335,16 @@ int BPF_PROG(rr_exit, struct task_struct *task)
 {
 	struct rr_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
 	struct rr_ev_exit e = { .head = { .bytes = sizeof(e), .type = RR_EV_EXIT } };
+	struct pt_regs *regs;
+	s64 nr;
 
 	if (!t)
 		return 0;
 	e.head.tid = t->tid;
 	e.code = BPF_CORE_READ(task, exit_code);
+	regs = (void *)bpf_task_pt_regs(task);
+	nr = regs->orig_ax;
+	e.asked = (nr == NR_EXIT || nr == NR_EXIT_GROUP) && (s64)regs->ax == -38;
 	submit(&e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

@@ -81,7 +81,8 @@ struct rr_ev_switch {
 
 struct rr_ev_exit {
 	struct rr_head head;
-	u32 code, zero;		/* as wait(2) tells it */
+	u32 code;		/* as wait(2) tells it */
+	u32 asked;		/* by a call of its own, not of another thread or a signal */
 };
 
 /* The registers at the first instruction, and where the kernel's own pages were. */

@@ -46,6 +46,31 @@ static void add(struct sock_filter *f, size_t *n, struct sock_filter row)
 	f[(*n)++] = row;
 }
 
+/*
+ * What is copied to an output without passing through memory could not be seen: to stdout and
+ * stderr, programs are told to read and write (EINVAL, as of files that cannot be spliced).
+ */
+static const struct { uint32_t nr, arg; } unseen[] = {
+	{ 40, 0 },	/* sendfile */
+	{ 275, 2 },	/* splice */
+	{ 276, 1 },	/* tee */
+	{ 326, 2 },	/* copy_file_range */
+};
+
+static void refuse_unseen(struct sock_filter *f, size_t *n)
+{
+	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
+		add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, unseen[i].nr, 0, 5));
+		add(f, n, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			(uint32_t)offsetof(struct seccomp_data, args) + 8 * unseen[i].arg));
+		add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1, 1, 0));
+		add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, 1));
+		add(f, n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL));
+		add(f, n, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+			offsetof(struct seccomp_data, nr)));
+	}
+}
+
 /* execve waits for us; what is absent is answered; 32-bit code is not for us. */
 static size_t make_filter(struct sock_filter *f)
 {
@@ -66,13 +91,14 @@ static size_t make_filter(struct sock_filter *f)
 		add(f, &n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, exec ?
 			SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ERRNO | ENOSYS));
 	}
+	refuse_unseen(f, &n);
 	add(f, &n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
 	return n;
 }
 
 static int filter_calls(void)
 {
-	struct sock_filter filter[64];
+	struct sock_filter filter[96];
 	struct sock_fprog prog = { .filter = filter };
 
 	prog.len = (unsigned short)make_filter(filter);

@@ -504,7 +504,8 @@ static int on_switch(struct replayer *p, struct rthread *t, const struct rr_head
 
 	if (h->bytes < sizeof(*e))
 		return bad(p, "a switch");
-	if (t && !t->born && !t->new_image) {
+	/* One that shares memory with nobody may be anywhere. */
+	if (t && !t->born && !t->new_image && t->space->threads > 1) {
 		if (e->in_call)
 			r = run_to_call(p, t);
 		else if (!t->at_call)
@@ -522,17 +523,16 @@ static int on_switch(struct replayer *p, struct rthread *t, const struct rr_head
 static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_head *h)
 {
 	const struct rr_ev_exit *e = (const void *)h;
-	const bool asked = !(((const struct rr_ev_exit *)h)->code & 0x7f) && p->running == t->tid;
 	const uint32_t none = 0;
 	uint64_t nr;
 	int r = 0;
 
 	if (h->bytes < sizeof(*e))
 		return bad(p, "an end");
-	if (asked) {
+	if (e->asked) {
 		r = run_to_call(p, t);
 		nr = t->space->t.regs.orig_rax;
-		if (!r && t->space->in == t && nr != SYS_exit_group && nr != SYS_exit)
+		if (!r && nr != SYS_exit_group && nr != SYS_exit)
 			r = err_set(p->err, EILSEQ, "event %llu, thread %u: it was to end, and makes the "
 				    "call %s", event(p), h->tid, name_of(nr));
 	}

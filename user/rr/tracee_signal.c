@@ -27,6 +27,8 @@
 #define FP_LEGACY_BYTES 512
 #define XSTATE_MOST 16384
 
+#define CONTEXT_MASK 256		/* behind the registers */
+
 /* struct sigcontext, <asm/sigcontext.h>. */
 struct frame_regs {
 	uint64_t r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip,
@@ -54,24 +56,26 @@ static int call_with(struct tracee *t, uint64_t nr, const uint64_t arg[6], int w
 	return r || !ret ? r : err_sys(err, (int)-ret, "cannot prepare a signal of the replay");
 }
 
+static int unblock(struct tracee *t, struct err *err)
+{
+	const uint64_t none = 0;
+
+	if (ptrace(PTRACE_SETSIGMASK, t->pid, sizeof(none), &none))
+		return err_sys(err, errno, "cannot set the replay's signals");
+	return 0;
+}
+
 static int prepare(struct tracee *t, const struct rr_ev_signal *e, struct err *err)
 {
 	const struct kernel_action act = { e->handler, e->sa_flags, e->restorer, e->sa_mask };
 	const struct kernel_stack alt = { e->alt_sp, e->alt_size ? (int)e->alt_flags : SS_DISABLE,
 					  0, e->alt_size };
 	const uint64_t action[6] = { e->sig, 0, 0, 8 }, stack[6] = { 0 };
-	unsigned char info[128] = { 0 };
 	int r = call_with(t, SYS_rt_sigaction, action, 1, &act, sizeof(act), err);
 
 	r = r ? r : call_with(t, SYS_sigaltstack, stack, 0, &alt, sizeof(alt), err);
-	if (r)
-		return r;
-	/* A signal to be told the information of; it is in none of its own stops. */
-	memcpy(info, e->info, sizeof(e->info));
-	if (ptrace(PTRACE_SETSIGMASK, t->pid, 8, &e->blocked))
-		return err_sys(err, errno, "cannot set the replay's signals");
-	(void)info;
-	return 0;
+	/* None is blocked, or it would not come: sigsuspend brings back a mask that blocks it. */
+	return r ? r : unblock(t, err);
 }
 
 /* What the frame has of the thread's last fault, and of the signal. */
@@ -80,17 +84,16 @@ static int patch(struct tracee *t, const struct rr_ev_signal *e, struct err *err
 	const uint64_t regs = t->regs.rsp + FRAME_CONTEXT + CONTEXT_REGS;
 	const uint64_t fault[2] = { e->error, e->trap };
 	unsigned char info[128] = { 0 };
-	const uint64_t none = 0;
 
 	memcpy(info, e->info, sizeof(e->info));
 	if (tracee_write(t, regs + offsetof(struct frame_regs, err), fault, sizeof(fault)) ||
 	    tracee_write(t, regs + offsetof(struct frame_regs, cr2), &e->cr2, sizeof(e->cr2)) ||
+	    tracee_write(t, regs + offsetof(struct frame_regs, oldmask), &e->blocked, 8) ||
+	    tracee_write(t, regs + CONTEXT_MASK, &e->blocked, 8) ||
 	    (e->sa_flags & SA_SIGINFO && t->regs.rsi &&
 	     tracee_write(t, t->regs.rsi, info, sizeof(info))))
 		return err_set(err, EFAULT, "cannot write a signal's frame");
-	if (ptrace(PTRACE_SETSIGMASK, t->pid, 8, &none))
-		return err_sys(err, errno, "cannot set the replay's signals");
-	return 0;
+	return unblock(t, err);
 }
 
 int tracee_signal(struct tracee *t, const struct rr_ev_signal *e, struct err *err)
