@@ -51,6 +51,8 @@ STORE_LIBS := -lsqlite3 -lpq -lzstd -lm
 BENCH_LIBS := $(STORE_LIBS) $(LIVE_LIBS)
 REPORT_LIBS := $(STORE_LIBS) -lz
 TAPE_LIBS := -lpcre2-8
+RECORD_LIBS := $(LIVE_LIBS) -lzstd
+REPLAY_LIBS := -lzstd
 SYM_LIBS  := -ldw -lelf -lstdc++ -lm
 
 ifeq ($(SAN),)
@@ -84,7 +86,7 @@ endif
 # --- files -----------------------------------------------------------------
 
 # ROOMS="base stats" builds the tests against these alone.
-ROOMS    ?= base cli stats out ring store sym report collect tui tape cmd
+ROOMS    ?= base cli stats out ring store sym report collect tui tape rr cmd
 USER_SRC := $(foreach r,$(ROOMS),$(wildcard user/$(r)/*.c))
 SYMD_SRC := $(filter user/sym/symd%,$(USER_SRC))
 MAIN_SRC := $(filter %_main.c,$(USER_SRC))
@@ -118,7 +120,7 @@ EXE := $(B)/tracer
 LIBEXEC := $(patsubst user/cmd/%_main.c,$(B)/libexec/tracer-%,$(wildcard user/cmd/*_main.c)) \
 	$(if $(wildcard user/sym/symd*.c),$(B)/libexec/tracer-sym)
 MAN := $(patsubst %,$(B)/man/%.1,tracer $(addprefix tracer-,run attach top bench report doctor \
-	export tape))
+	export tape record replay))
 COMPLETION := $(B)/completion/tracer.bash $(B)/completion/_tracer $(B)/completion/tracer.fish
 
 .DEFAULT_GOAL := all
@@ -178,6 +180,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 
 # Only user/collect may include the skeleton; the first build has no .d yet.
 $(call obj,$(wildcard user/collect/*.c)): | $(SKEL)
+$(call obj,$(wildcard user/rr/*.c)): | $(B)/rr.skel.h
 
 # The page of `report` has its style and its script in it.
 PAGE := user/report/render_html
@@ -240,6 +243,15 @@ $(B)/bpf/live.o: $(BPF_OBJ)
 $(B)/live.skel.h: $(B)/bpf/live.o
 	$(call say,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name live_bpf >$@
+
+# The recorder's programs are a skeleton of their own.
+$(B)/bpf/rr.o: $(patsubst bpf/%.bpf.c,$(B)/bpf/%.bpf.o,$(wildcard bpf/rr/*.bpf.c))
+	$(call say,BPFLD,$@)
+	$(Q)$(BPFTOOL) gen object $@ $(sort $^)
+
+$(B)/rr.skel.h: $(B)/bpf/rr.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name rr_bpf >$@
 
 vmlinux-full:
 	@mkdir -p $(B)

@@ -22,6 +22,7 @@
 #include "cmd/doctor_opts.h"
 #include "cmd/export_opts.h"
 #include "cmd/live_opts.h"
+#include "cmd/record_opts.h"
 #include "cmd/report_opts.h"
 #include "cmd/tape_opts.h"
 #include "cmd/top_opts.h"
@@ -54,7 +55,7 @@ static const struct cli_cmd help_cmd = {
 
 static const struct cli_cmd *const commands[] = {
 	&run_cmd, &attach_cmd, &top_cmd, &bench_cmd, &report_cmd, &doctor_cmd, &export_cmd,
-	&tape_cmd, &help_cmd, NULL
+	&tape_cmd, &record_cmd, &replay_cmd, &help_cmd, NULL
 };
 
 static const struct cli_pair tool_examples[] = {

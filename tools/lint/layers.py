@@ -10,7 +10,7 @@ RANK = {"base": 0, "stats": 1, "out": 2, "store": 2, "ring": 2, "sym": 2, "cli":
 OPEN = {"shared", "tracer"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 # Generated: the BPF programs, and a page's style and script. Only who uses them may see them.
-GENERATED = {"live.skel.h": "collect", "render_page.h": "report"}
+GENERATED = {"live.skel.h": "collect", "rr.skel.h": "rr", "render_page.h": "report"}
 
 
 def room_of(path):

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -123,7 +122,7 @@ static const char *confine(const struct confined_opts *o, int *listener)
 	*listener = filter_calls();
 	if (*listener < 0)
 		return "have its calls filtered";
-	if (o->uid && (setgroups(0, NULL) || setgid(o->gid) || setuid(o->uid)))
+	if (caller_become(o->who))
 		return "become its user";
 	return NULL;
 }
@@ -141,9 +140,10 @@ static void child(const struct confined_opts *o, int to, int go)
 	if (write(to, &w, sizeof(w)) != sizeof(w) || what || read(go, &c, 1) != 1)
 		_exit(COULD_NOT);
 	close(w.listener);
-	close(to);
 	execvp(o->argv[0], o->argv);
-	_exit(errno == ENOENT ? 127 : 126);
+	w.error = errno;
+	(void)!write(to, &w, sizeof(w));
+	_exit(COULD_NOT);
 }
 
 static int hear(struct confined *c, int from, struct err *err)
@@ -167,7 +167,7 @@ int confined_start(struct confined *c, const struct confined_opts *opts, struct 
 {
 	int from[2], go[2], r;
 
-	*c = (struct confined){ .pidfd = -1, .notify = -1, .go = -1 };
+	*c = (struct confined){ .pidfd = -1, .notify = -1, .go = -1, .from = -1 };
 	if (pipe2(from, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
 	if (pipe2(go, O_CLOEXEC)) {
@@ -177,13 +177,13 @@ int confined_start(struct confined *c, const struct confined_opts *opts, struct 
 		return r;
 	}
 	c->go = go[1];
+	c->from = from[0];
 	c->pid = fork();
 	if (!c->pid)
 		child(opts, from[1], go[0]);
 	close(from[1]);
 	close(go[0]);
 	r = c->pid < 0 ? err_sys(err, errno, "cannot fork") : hear(c, from[0], err);
-	close(from[0]);
 	if (r)
 		confined_release(c);
 	return r;
@@ -199,6 +199,13 @@ int confined_go(struct confined *c, struct err *err)
 	return r;
 }
 
+int confined_exec_error(struct confined *c)
+{
+	struct word w;
+
+	return read(c->from, &w, sizeof(w)) == sizeof(w) ? w.error : 0;
+}
+
 void confined_release(struct confined *c)
 {
 	if (c->pid > 0 && c->go >= 0) {
@@ -210,5 +217,7 @@ void confined_release(struct confined *c)
 		close(c->notify);
 	if (c->pidfd >= 0)
 		close(c->pidfd);
-	c->notify = c->pidfd = -1;
+	if (c->from >= 0)
+		close(c->from);
+	c->notify = c->pidfd = c->from = -1;
 }

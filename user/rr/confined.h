@@ -8,6 +8,7 @@
  */
 #include <sys/types.h>
 
+#include "base/caller.h"
 #include "base/err.h"
 
 struct confined {
@@ -15,18 +16,20 @@ struct confined {
 	int pidfd;
 	int notify;		/* a seccomp listener: each execve waits here */
 	int go;			/* closed, or written to: it may exec */
+	int from;		/* what it says when its exec failed */
 };
 
 struct confined_opts {
 	char **argv;
 	int cpu;
-	uid_t uid;
-	gid_t gid;
+	const struct caller *who;
 };
 
 /* 0; or -errno with words. It waits then for confined_go(). */
 int confined_start(struct confined *c, const struct confined_opts *opts, struct err *err);
 int confined_go(struct confined *c, struct err *err);
+/* Once it has ended: the errno of an exec that failed, or 0. */
+int confined_exec_error(struct confined *c);
 void confined_release(struct confined *c);
 
 #endif

@@ -237,8 +237,7 @@ static int hear_children(struct err *err)
 
 static int record(struct recorder *rec, struct recorder_result *result)
 {
-	struct confined_opts c = { .argv = rec->opts->argv, .uid = rec->opts->uid,
-				   .gid = rec->opts->gid };
+	struct confined_opts c = { .argv = rec->opts->argv, .who = &rec->opts->who };
 	uint32_t one = 1, pid;
 	int r = load(rec), children;
 
@@ -260,6 +259,11 @@ static int record(struct recorder *rec, struct recorder_result *result)
 	r = r ? r : confined_go(&rec->child, rec->err);
 	r = r ? r : watch(rec, children, result);
 	close(children);
+	if (!r && !recfile_events(rec->file)) {
+		result->exec_error = confined_exec_error(&rec->child);
+		return err_set(rec->err, result->exec_error, "cannot run '%s': %s",
+			       rec->opts->argv[0], strerrordesc_np(result->exec_error));
+	}
 	if (!rec->ended) {
 		kill(rec->child.pid, SIGKILL);
 		waitpid(rec->child.pid, &result->status, __WALL);
@@ -271,16 +275,19 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 		 struct err *err)
 {
 	struct recorder rec = { .opts = opts, .err = err, .child = { .pid = -1, .pidfd = -1,
-				.notify = -1, .go = -1 } };
+				.notify = -1, .go = -1, .from = -1 } };
 	struct err late = { 0 };
 	char path[4096];
 	int r;
 
 	*result = (struct recorder_result){ 0 };
-	if (mkdir(opts->dir, 0700))
-		return err_sys(err, errno, "cannot make %s", opts->dir);
 	snprintf(path, sizeof(path), "%s/events", opts->dir);
+	r = caller_lower(&opts->who);
+	if (r)
+		return err_sys(err, -r, "cannot write as the user");
 	r = recfile_create(&rec.file, path, err);
+	if (caller_raise(&opts->who) && !r)
+		r = err_sys(err, EPERM, "cannot go on as root");
 	if (!r) {
 		r = record(&rec, result);
 		if (recfile_flush(rec.file, r ? &late : err) && !r)

@@ -6,17 +6,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/caller.h"
 #include "base/err.h"
 
 struct recorder_opts {
 	char **argv;
-	const char *dir;	/* is made; must not be there */
-	uid_t uid;		/* the program's */
-	gid_t gid;
+	const char *dir;	/* is there; the events go into it */
+	struct caller who;	/* whom the program runs as, and whose the files are */
 };
 
 struct recorder_result {
 	int status;		/* as wait(2) tells it */
+	int exec_error;		/* it could not even be started: nothing was recorded */
 	uint64_t events, bytes;
 };
 

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs are recorded once and replayed twice: output and exit code are the same each time."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from harness import (DEVNULL, TRACER, check, contains, equal, main, need, run, scratch, test,
+                     workload)
+
+
+def record(d, *cmd, rc=0, name="rec", **kw):
+    """The Result of the recorded run; the recording is d/name."""
+    kw.setdefault("stdin", DEVNULL)
+    r = run([TRACER, "record", "-q", "-o", os.path.join(d, name), "--", *cmd], **kw)
+    equal(r.rc, rc, f"{cmd} recorded: {r.err}")
+    return r
+
+
+def replay(d, name="rec"):
+    return run([TRACER, "replay", "-a", os.path.join(d, name)], stdin=DEVNULL)
+
+
+def same(*cmd, rc=0, **kw):
+    with scratch() as d:
+        was = record(d, *cmd, rc=rc, **kw)
+        for _ in range(2):
+            r = replay(d)
+            equal((r.rc, r.out, r.err), (rc, was.out, was.err), f"{cmd} replayed")
+    return was
+
+
+@test
+def programs_of_one_thread():
+    same("true")
+    same("false", rc=1)
+    same("ls", "-lR", "/etc/default")
+    same("date", "+%N")
+    same("cat", "/etc/passwd")
+    same("dd", "if=/dev/urandom", "bs=1", "count=300", "status=none")
+    same("find", "/etc", "-maxdepth", "1")
+    same("awk", "BEGIN { srand(); print rand() }")
+
+
+@test
+def shells_and_pipelines():
+    same("sh", "-c", "echo a; (echo b >&2; exit 3); echo $?")
+    same("sh", "-c", "seq 1000 | sort -r | head -n 3")
+    same("bash", "-c", "for i in 1 2 3; do /bin/echo $i $RANDOM $$; done; date +%N")
+    same("tar", "czf", "-", "/etc/default")
+
+
+@test
+def signals():
+    same("sh", "-c", "kill -SEGV $$", rc=139)
+    same("bash", "-c", "trap 'echo got' USR1; kill -USR1 $$; sleep 0.05; echo end")
+    same("timeout", "0.1", "sleep", "5", rc=124)
+    same("bash", "-c", "sleep 0.05 & wait; echo $!")
+
+
+@test
+def languages_and_tools():
+    for tool in ("perl", "sqlite3", "git", "gcc", "xz"):
+        need(tool)
+    same("python3", "-c", "import random, time; print(random.random(), time.time())")
+    same("perl", "-e", "fork; print $$, rand, \"\\n\"; wait")
+    same("sqlite3", ":memory:", "select random()")
+    same("xz", "-T2", "-c", "/etc/services")
+    with scratch() as d:
+        path = os.path.join(d, "a.c")
+        with open(path, "w", encoding="ascii") as f:
+            f.write("int main(void) { return 3; }\n")
+        same("gcc", "-O1", path, "-o", os.path.join(d, "a.out"))
+
+
+@test
+def threads():
+    same(workload("futex_pingpong"), "200")
+    same(workload("thread_storm"), "53")
+    same(workload("mutex_contend"), "3", "101")
+    same("/usr/bin/python3", "-c",
+         "import queue, random, threading\n"
+         "q, out = queue.Queue(), []\n"
+         "def work(i):\n"
+         "    while (x := q.get()) is not None:\n"
+         "        out.append((i, x * x))\n"
+         "ts = [threading.Thread(target=work, args=(i,)) for i in range(4)]\n"
+         "for t in ts: t.start()\n"
+         "for x in range(61): q.put(x)\n"
+         "for t in ts: q.put(None)\n"
+         "for t in ts: t.join()\n"
+         "print(out, random.random())\n")
+
+
+@test
+def what_is_wrong_is_said():
+    with scratch() as d:
+        r = record(d, "nosuchprogram", rc=127)
+        contains(r.err, "cannot run 'nosuchprogram': No such file", "no program")
+        equal(os.listdir(d), [], "what is left of it")
+        record(d, "true")
+        r = run([TRACER, "record", "-o", os.path.join(d, "rec"), "--", "true"])
+        equal(r.rc, 125, r.err)
+        contains(r.err, "file exists", "an existing directory")
+        r = replay(d, "nosuch")
+        equal(r.rc, 2, r.err)
+        contains(r.err, "no such file", "a missing recording")
+        path = os.path.join(d, "rec", "events")
+        with open(path, "rb") as f:
+            data = f.read()
+        for cut in (0, 7, 16, 30, len(data) // 2, len(data) - 1):
+            with open(path, "wb") as f:
+                f.write(data[:cut])
+            r = replay(d)
+            equal(r.rc, 2, f"cut at {cut}: {r.err}")
+            check("recording" in r.err, f"cut at {cut}: {r.err}")
+        with open(path, "wb") as f:
+            f.write(data[:100] + bytes([data[100] ^ 1]) + data[101:])
+        r = replay(d)
+        equal(r.rc, 2, r.err)
+        contains(r.err, "damaged", "a byte that was changed")
+
+
+@test
+def a_program_that_changed():
+    with scratch() as d:
+        path = os.path.join(d, "script.sh")
+        with open(path, "w", encoding="ascii") as f:
+            f.write("#!/bin/sh\necho one\n")
+        os.chmod(path, 0o755)
+        same(path)
+        copy = os.path.join(d, "true")
+        run(["cp", "/bin/true", copy]).ok()
+        record(d, copy)
+        os.utime(copy, (1, 1))
+        r = replay(d)
+        equal(r.rc, 2, r.err)
+        contains(r.err, f"{copy} has changed since it was recorded", "the message")
+
+
+if __name__ == "__main__":
+    main()

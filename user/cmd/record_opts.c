@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/record_opts.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#define RECORD_AT(field) .offset = offsetof(struct record_opts, field)
+#define REPLAY_AT(field) .offset = offsetof(struct replay_opts, field)
+#define GROUP_WHERE "Where it goes"
+#define GROUP_WHAT "What is done"
+#define GROUP_OTHER "Other"
+
+static const struct cli_opt record_rows[] = {
+	{ .name = "output", .letter = 'o', .kind = CLI_FILE, .arg = "DIR", .group = GROUP_WHERE,
+	  .help = "record into DIR, which must not be there (default: a new one in "
+		  "tracer/recordings under XDG_DATA_HOME)", RECORD_AT(output) },
+	{ .name = "quiet", .letter = 'q', .kind = CLI_FLAG, .group = GROUP_WHERE,
+	  .help = "no notes on stderr", RECORD_AT(quiet) },
+	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = GROUP_OTHER,
+	  .help = "print this help" },
+	CLI_END_OF_OPTS
+};
+
+static const struct cli_pair record_examples[] = {
+	{ "sudo tracer record ./app --option", "record a program; it runs as you, not as root" },
+	{ "sudo tracer record -o crash -- ./app", "into a directory of that name" },
+	CLI_END_OF_PAIRS
+};
+
+static const struct cli_pair record_exits[] = {
+	{ "N", "the command's own; 128+N: signal N ended it" },
+	{ "125", "it could not be recorded; what was recorded up to there replays" },
+	CLI_END_OF_PAIRS
+};
+
+static int record_check(const struct cli_cmd *cmd, int argc, char **argv, struct err *err)
+{
+	struct record_opts o;
+
+	(void)cmd;
+	return record_opts_parse(&o, argc, argv, err);
+}
+
+const struct cli_cmd record_cmd = {
+	.name = "record",
+	.summary = "record a program, to be replayed instruction for instruction",
+	.usage = "[OPTION]... [--] COMMAND [ARG]...",
+	.text = "Runs COMMAND and records what it got to see: results of system calls, signals, "
+		"and which thread ran when. 'tracer replay' runs it again just so, as often as "
+		"needed and without root.\n"
+		"\n"
+		"The program is not stopped at its calls, and no hardware counter is needed. It "
+		"runs on one CPU, without random addresses, and reads its clock by system calls.\n"
+		"\n"
+		"Not replayed as yet, and told so at replay: a thread that lost its CPU in the "
+		"midst of a computation while another of its process ran, and a signal that met "
+		"one there.",
+	.program = "tracer-record",
+	.operands = CLI_OPERANDS_COMMAND,
+	.operand = "command",
+	.opts = record_rows,
+	.examples = record_examples,
+	.exits = record_exits,
+	.exit_error = 125,
+	.check = record_check,
+};
+
+int record_opts_parse(struct record_opts *o, int argc, char **argv, struct err *err)
+{
+	int first, r;
+
+	*o = (struct record_opts){ 0 };
+	r = cli_parse(&record_cmd, argc, argv, o, &first, err);
+	if (r)
+		return r;
+	if (first == argc) {
+		r = err_set(err, EINVAL, "no command is given");
+		err_hint(err, "as in 'sudo tracer record -- ls -l'");
+		return r;
+	}
+	o->argv = argv + first;
+	return 0;
+}
+
+static const struct cli_opt replay_rows[] = {
+	{ .name = "autopilot", .letter = 'a', .kind = CLI_FLAG, .group = GROUP_WHAT,
+	  .help = "run to the end without a debugger, print what the program printed, and exit "
+		  "as it did", REPLAY_AT(run) },
+	{ .name = "dump", .kind = CLI_FLAG, .group = GROUP_WHAT,
+	  .help = "print the recorded events, a line each", REPLAY_AT(dump) },
+	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = GROUP_OTHER,
+	  .help = "print this help" },
+	CLI_END_OF_OPTS
+};
+
+static const struct cli_pair replay_examples[] = {
+	{ "tracer replay -a", "the newest recording" },
+	{ "tracer replay -a crash", "that in the directory crash" },
+	{ "tracer replay --dump crash | less", "what was recorded" },
+	CLI_END_OF_PAIRS
+};
+
+static const struct cli_pair replay_exits[] = {
+	{ "N", "with -a, as the recorded program: its exit code, 128+N for signal N" },
+	{ "2", "usage, the replay diverged from the recording, or it cannot be replayed" },
+	CLI_END_OF_PAIRS
+};
+
+static int replay_check(const struct cli_cmd *cmd, int argc, char **argv, struct err *err)
+{
+	struct replay_opts o;
+
+	(void)cmd;
+	return replay_opts_parse(&o, argc, argv, err);
+}
+
+const struct cli_cmd replay_cmd = {
+	.name = "replay",
+	.summary = "run a recorded program again, exactly as it ran",
+	.usage = "[OPTION]... [DIR]",
+	.text = "Runs what 'tracer record' recorded into DIR, or the newest recording: each "
+		"instruction again, with the recorded results of each system call and none of "
+		"their effects. Where the program does not do what it did, the replay ends and "
+		"says at which event, what was recorded and what came.",
+	.program = "tracer-replay",
+	.operands = CLI_OPERANDS_MIXED,
+	.operand = "file",
+	.opts = replay_rows,
+	.examples = replay_examples,
+	.exits = replay_exits,
+	.check = replay_check,
+};
+
+int replay_opts_parse(struct replay_opts *o, int argc, char **argv, struct err *err)
+{
+	int first, r;
+
+	*o = (struct replay_opts){ 0 };
+	r = cli_parse(&replay_cmd, argc, argv, o, &first, err);
+	if (r)
+		return r;
+	if (argc - first > 1)
+		return err_set(err, EINVAL, "more than one recording is given: %s and %s",
+			       argv[first], argv[first + 1]);
+	if (o->run == o->dump) {
+		r = err_set(err, EINVAL, o->run ? "-a and --dump exclude each other" :
+			    "neither -a nor --dump is given");
+		err_hint(err, "'tracer replay -a' replays the newest recording");
+		return r;
+	}
+	o->dir = first < argc ? argv[first] : NULL;
+	return 0;
+}

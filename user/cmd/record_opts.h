@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CMD_RECORD_OPTS_H
+#define CMD_RECORD_OPTS_H
+
+/* What the users of `record` and `replay` asked for, and the commands' rows. */
+#include <stdbool.h>
+
+#include "cli/opts.h"
+
+struct record_opts {
+	const char *output;	/* NULL: below XDG_DATA_HOME */
+	bool quiet;
+	char **argv;		/* of the command */
+};
+
+struct replay_opts {
+	bool run;		/* -a: to the end, with its output */
+	bool dump;
+	const char *dir;	/* NULL: the newest */
+};
+
+extern const struct cli_cmd record_cmd, replay_cmd;
+
+/* As export_opts_parse. */
+int record_opts_parse(struct record_opts *o, int argc, char **argv, struct err *err);
+int replay_opts_parse(struct replay_opts *o, int argc, char **argv, struct err *err);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "rr/recdump.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/codepoint.h"
+#include "base/io.h"
+#include "rr/recfile.h"
+
+#define FLUSH_BYTES 65536
+
+static const char *const names[RR_NR_CALLS] = {
+#define RR_CALL(nr, name, ...) [nr] = #name,
+#include "shared/rr_calls.def"
+#undef RR_CALL
+};
+
+static void dump_call(struct buf *b, const struct rr_head *h)
+{
+	const struct rr_ev_call *e = (const void *)h;
+	const char *name = e->nr < RR_NR_CALLS && names[e->nr] ? names[e->nr] : "call";
+
+	buf_addf(b, "%s %s(", h->type == RR_EV_PIECES ? "part of" : "call", name);
+	for (int i = 0; i < 6; i++)
+		buf_addf(b, i ? ", %#" PRIx64 : "%#" PRIx64, (uint64_t)e->arg[i]);
+	buf_addf(b, ") = %" PRId64 " at %#" PRIx64, (int64_t)e->ret, (uint64_t)e->ip);
+	if (h->bytes > sizeof(*e))
+		buf_addf(b, ", %zu bytes of memory", h->bytes - sizeof(*e));
+}
+
+static void dump_signal(struct buf *b, const struct rr_head *h)
+{
+	const struct rr_ev_signal *e = (const void *)h;
+
+	buf_addf(b, "signal %u at %#" PRIx64 ", handler %#" PRIx64, e->sig, (uint64_t)e->ip,
+		 (uint64_t)e->handler);
+}
+
+static void dump_fork(struct buf *b, const struct rr_head *h)
+{
+	buf_addf(b, "begins %u", ((const struct rr_ev_fork *)(const void *)h)->child);
+}
+
+static void dump_switch(struct buf *b, const struct rr_head *h)
+{
+	const struct rr_ev_switch *e = (const void *)h;
+
+	buf_addf(b, "gives way to %u, %s %#" PRIx64, e->next, e->in_call ? "in a call at" : "at",
+		 (uint64_t)e->ip);
+}
+
+static void dump_exit(struct buf *b, const struct rr_head *h)
+{
+	const struct rr_ev_exit *e = (const void *)h;
+
+	buf_addf(b, "ends%s, status %#x", e->asked ? "" : " by another's doing", e->code);
+}
+
+static void dump_exec(struct buf *b, const struct rr_head *h)
+{
+	const struct rr_ev_exec *e = (const void *)h;
+
+	buf_addf(b, "new image, stack up to %#" PRIx64, (uint64_t)e->stack_high);
+}
+
+static void dump_map(struct buf *b, const struct rr_head *h)
+{
+	const struct rr_ev_map *e = (const void *)h;
+	const char *path = (const char *)h + sizeof(*e);
+
+	buf_addf(b, "maps %#" PRIx64 "-%#" PRIx64 " prot %u offset %#" PRIx64 " ",
+		 (uint64_t)e->start, (uint64_t)e->end, e->prot, (uint64_t)e->offset);
+	if (e->path_bytes <= h->bytes - sizeof(*e))
+		for (uint32_t i = 0; i < e->path_bytes; i++)
+			buf_addf(b, path[i] >= ' ' && path[i] != 0x7f ? "%c" : "\\x%02x",
+				 (unsigned char)path[i]);
+}
+
+static void dump_memory(struct buf *b, const struct rr_head *h)
+{
+	buf_addf(b, "%zu bytes of memory", h->bytes - sizeof(*h));
+}
+
+static const struct { size_t bytes; void (*dump)(struct buf *b, const struct rr_head *h); }
+kinds[RR_EV_TYPES] = {
+	[RR_EV_CALL] = { sizeof(struct rr_ev_call), dump_call },
+	[RR_EV_PIECES] = { sizeof(struct rr_ev_call), dump_call },
+	[RR_EV_SIGNAL] = { sizeof(struct rr_ev_signal), dump_signal },
+	[RR_EV_FORK] = { sizeof(struct rr_ev_fork), dump_fork },
+	[RR_EV_SWITCH] = { sizeof(struct rr_ev_switch), dump_switch },
+	[RR_EV_EXIT] = { sizeof(struct rr_ev_exit), dump_exit },
+	[RR_EV_EXEC] = { sizeof(struct rr_ev_exec), dump_exec },
+	[RR_EV_MAP] = { sizeof(struct rr_ev_map), dump_map },
+	[RR_EV_MEMORY] = { sizeof(struct rr_head), dump_memory },
+};
+
+static int flush(struct buf *b, int fd, struct err *err)
+{
+	int r = b->failed ? -ENOMEM : io_write_all(fd, b->data, b->len);
+
+	buf_reset(b);
+	return r ? err_sys(err, -r, "cannot write the events") : 0;
+}
+
+int recdump(const char *dir, int fd, struct err *err)
+{
+	struct buf b = BUF_INIT, path = BUF_INIT;
+	const struct rr_head *h;
+	struct recread *rec;
+	int r, w;
+
+	buf_addf(&path, "%s/events", dir);
+	r = path.failed ? err_sys(err, ENOMEM, "cannot name a recording") :
+	    recread_open(&rec, path.data, err);
+	buf_release(&path);
+	if (r)
+		return r;
+	while ((r = recread_next(rec, &h, err)) > 0) {
+		buf_addf(&b, "%" PRIu64 " %u ", recread_number(rec), h->tid);
+		if (h->bytes < kinds[h->type].bytes)
+			buf_adds(&b, "damaged");
+		else
+			kinds[h->type].dump(&b, h);
+		buf_addc(&b, '\n');
+		r = b.len < FLUSH_BYTES ? 0 : flush(&b, fd, err);
+		if (r)
+			break;
+	}
+	if (!r && recread_cut(rec))
+		buf_adds(&b, "the recording is cut short here\n");
+	w = b.len ? flush(&b, fd, err) : 0;
+	buf_release(&b);
+	recread_close(rec);
+	return r ? r : w;
+}
