@@ -45,6 +45,22 @@ static void add(struct sock_filter *f, size_t *n, struct sock_filter row)
 	f[(*n)++] = row;
 }
 
+/* A word of struct seccomp_data; how many rows to skip when it is @k, and when not. */
+static struct sock_filter load(uint32_t at)
+{
+	return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at);
+}
+
+static struct sock_filter is(uint32_t k, uint8_t yes, uint8_t no)
+{
+	return (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, yes, no);
+}
+
+static struct sock_filter answer(uint32_t what)
+{
+	return (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, what);
+}
+
 /*
  * What is copied to an output without passing through memory could not be seen: to stdout and
  * stderr, programs are told to read and write (EINVAL, as of files that cannot be spliced).
@@ -59,14 +75,13 @@ static const struct { uint32_t nr, arg; } unseen[] = {
 static void refuse_unseen(struct sock_filter *f, size_t *n)
 {
 	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
-		add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, unseen[i].nr, 0, 5));
-		add(f, n, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			(uint32_t)offsetof(struct seccomp_data, args) + 8 * unseen[i].arg));
-		add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 1, 1, 0));
-		add(f, n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, 1));
-		add(f, n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL));
-		add(f, n, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			offsetof(struct seccomp_data, nr)));
+		add(f, n, is(unseen[i].nr, 0, 5));
+		add(f, n, load((uint32_t)offsetof(struct seccomp_data, args) +
+			       8 * unseen[i].arg));
+		add(f, n, is(1, 1, 0));
+		add(f, n, is(2, 0, 1));
+		add(f, n, answer(SECCOMP_RET_ERRNO | EINVAL));
+		add(f, n, load(offsetof(struct seccomp_data, nr)));
 	}
 }
 
@@ -75,23 +90,20 @@ static size_t make_filter(struct sock_filter *f)
 {
 	size_t n = 0;
 
-	add(f, &n, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-		offsetof(struct seccomp_data, arch)));
-	add(f, &n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0));
-	add(f, &n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS));
-	add(f, &n, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-		offsetof(struct seccomp_data, nr)));
+	add(f, &n, load(offsetof(struct seccomp_data, arch)));
+	add(f, &n, is(AUDIT_ARCH_X86_64, 1, 0));
+	add(f, &n, answer(SECCOMP_RET_ERRNO | ENOSYS));
+	add(f, &n, load(offsetof(struct seccomp_data, nr)));
 	for (uint32_t nr = 0; nr < RR_NR_CALLS; nr++) {
 		const bool exec = nr == NR_EXECVE || nr == NR_EXECVEAT;
 
 		if (!exec && action[nr] != RR_ABSENT)
 			continue;
-		add(f, &n, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1));
-		add(f, &n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, exec ?
-			SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ERRNO | ENOSYS));
+		add(f, &n, is(nr, 0, 1));
+		add(f, &n, answer(exec ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ERRNO | ENOSYS));
 	}
 	refuse_unseen(f, &n);
-	add(f, &n, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+	add(f, &n, answer(SECCOMP_RET_ALLOW));
 	return n;
 }
 

@@ -22,8 +22,8 @@ static int base_of(struct buf *path, const struct caller *who, struct err *err)
 	else if (home && *home == '/')
 		buf_addf(path, "%s/.local/share", home);
 	else
-		return err_set(err, ENOENT, "there is no place for recordings: neither XDG_DATA_HOME "
-			       "nor HOME is a path");
+		return err_set(err, ENOENT, "there is no place for recordings: neither "
+			       "XDG_DATA_HOME nor HOME is a path");
 	buf_adds(path, "/tracer/recordings");
 	return path->failed ? err_sys(err, ENOMEM, "cannot name a recording") : 0;
 }

@@ -163,8 +163,8 @@ static int call_at(struct tracee *t, uint64_t at, long *ret, struct err *err, ui
 	if (r)
 		return r;
 	if (sig != SIGTRAP || t->regs.rip != at + sizeof(stub))
-		return err_set(err, EPROTO, "a call of the replay was stopped by signal %d at %#llx",
-			       sig, (unsigned long long)t->regs.rip);
+		return err_set(err, EPROTO, "a call of the replay was stopped by signal %d at "
+			       "%#llx", sig, (unsigned long long)t->regs.rip);
 	*ret = (long)t->regs.rax;
 	t->regs = before;
 	return tracee_set_regs(t, err);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RR_REPLAY_STATE_H
+#define RR_REPLAY_STATE_H
+
+/* Between replayer.c, replay_calls.c and replay_signals.c: a replay that runs. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rr/recfile.h"
+#include "rr/replayer.h"
+#include "rr/rthread.h"
+
+#define PAGE ((uint64_t)4096)
+
+struct replayer {
+	const struct replayer_opts *opts;
+	struct replayer_result *result;
+	struct recread *file;
+	struct rthreads all;
+	uint32_t first, running;	/* thread ids */
+	struct err *err;
+};
+
+/* "event N, thread T: " and what is wrong; -code. @t may be NULL. */
+int replay_fail(const struct replayer *p, const struct rthread *t, int code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The event at hand is no whole one: -EBADMSG. */
+int replay_damaged(const struct replayer *p, const char *what);
+const char *replay_call_name(uint64_t nr);
+
+/* Runs the thread to its next call, unless it stands at one. */
+int replay_to_call(struct replayer *p, struct rthread *t);
+/* An event of a call, or a part of one: compares, and does what the call did. */
+int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h);
+int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h);
+/* The mapping of an RR_EV_MAP; the pieces behind the first @at bytes of an event. */
+int replay_map(struct replayer *p, struct rthread *t, const struct rr_head *h);
+int replay_pieces(struct replayer *p, struct rthread *t, const struct rr_head *h, size_t at);
+
+#endif
