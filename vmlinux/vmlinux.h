@@ -25,7 +25,7 @@ typedef _Bool bool;
 
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
-	unsigned long orig_ax, ip, sp;
+	unsigned long orig_ax, ip, flags, sp;
 };
 
 struct ns_common { unsigned int inum; };

@@ -235,36 +235,50 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
+static __always_inline void fill_place(struct rr_place *p, struct pt_regs *r)
+{
+	*p = (struct rr_place){
+		.r15 = r->r15, .r14 = r->r14, .r13 = r->r13, .r12 = r->r12, .bp = r->bp,
+		.bx = r->bx, .r11 = r->r11, .r10 = r->r10, .r9 = r->r9, .r8 = r->r8, .ax = r->ax,
+		.cx = r->cx, .dx = r->dx, .si = r->si, .di = r->di, .ip = r->ip,
+		.flags = r->flags, .sp = r->sp,
+	};
+	if (!bpf_probe_read_user(p->stack, sizeof(p->stack), (void *)(r->sp - RR_STACK_BELOW)))
+		p->stack_bytes = sizeof(p->stack);
+}
+
+/* Larger than the stack of a program may be. */
+struct rr_ev_signal signal_event = {};
+
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(rr_signal, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct rr_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
-	struct rr_ev_signal e = { .head = { .bytes = sizeof(e), .type = RR_EV_SIGNAL } };
+	struct rr_ev_signal *e = &signal_event;
 	struct pt_regs *regs;
 
 	/* SIG_DFL ends it, or does nothing. */
 	if (!t || (u64)BPF_CORE_READ(ka, sa.sa_handler) < 2)
 		return 0;
 	regs = (void *)bpf_task_pt_regs(task);
-	e.head.tid = t->tid;
-	e.sig = sig;
-	e.ip = regs->ip;
-	e.sp = regs->sp;
-	e.handler = (u64)BPF_CORE_READ(ka, sa.sa_handler);
-	e.sa_flags = BPF_CORE_READ(ka, sa.sa_flags);
-	e.restorer = (u64)BPF_CORE_READ(ka, sa.sa_restorer);
-	e.sa_mask = BPF_CORE_READ(ka, sa.sa_mask.sig[0]);
-	e.blocked = BPF_CORE_READ_BITFIELD_PROBED(task, restore_sigmask) ?
+	e->head = (struct rr_head){ .bytes = sizeof(*e), .type = RR_EV_SIGNAL, .tid = t->tid };
+	e->sig = sig;
+	fill_place(&e->at, regs);
+	e->handler = (u64)BPF_CORE_READ(ka, sa.sa_handler);
+	e->sa_flags = BPF_CORE_READ(ka, sa.sa_flags);
+	e->restorer = (u64)BPF_CORE_READ(ka, sa.sa_restorer);
+	e->sa_mask = BPF_CORE_READ(ka, sa.sa_mask.sig[0]);
+	e->blocked = BPF_CORE_READ_BITFIELD_PROBED(task, restore_sigmask) ?
 		    BPF_CORE_READ(task, saved_sigmask.sig[0]) : BPF_CORE_READ(task, blocked.sig[0]);
-	e.alt_sp = BPF_CORE_READ(task, sas_ss_sp);
-	e.alt_size = BPF_CORE_READ(task, sas_ss_size);
-	e.alt_flags = BPF_CORE_READ(task, sas_ss_flags);
-	e.cr2 = BPF_CORE_READ(task, thread.cr2);
-	e.trap = BPF_CORE_READ(task, thread.trap_nr);
-	e.error = BPF_CORE_READ(task, thread.error_code);
-	bpf_probe_read_kernel(e.info, sizeof(e.info), info);
-	submit(&e, sizeof(e), BPF_RB_NO_WAKEUP);
+	e->alt_sp = BPF_CORE_READ(task, sas_ss_sp);
+	e->alt_size = BPF_CORE_READ(task, sas_ss_size);
+	e->alt_flags = BPF_CORE_READ(task, sas_ss_flags);
+	e->cr2 = BPF_CORE_READ(task, thread.cr2);
+	e->trap = BPF_CORE_READ(task, thread.trap_nr);
+	e->error = BPF_CORE_READ(task, thread.error_code);
+	bpf_probe_read_kernel(e->info, sizeof(e->info), info);
+	submit(e, sizeof(*e), BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
@@ -317,16 +331,19 @@ int BPF_PROG(rr_switch, bool preempt, struct task_struct *prev, struct task_stru
 		regs = (void *)bpf_task_pt_regs(prev);
 		last.head.tid = t->tid;
 		last.in_call = (s64)regs->orig_ax >= 0 && (s64)regs->ax == -38;
-		last.ip = regs->ip;
-		last.sp = regs->sp;
+		if (!last.in_call)
+			fill_place(&last.at, regs);
 	}
 	t = bpf_task_storage_get(&tasks, next, NULL, 0);
 	if (!t || !last.head.tid || last.head.tid == t->tid)
 		return 0;
-	last.head.bytes = sizeof(last);
+	last.head.bytes = last.in_call ? RR_SWITCH_SHORT : sizeof(last);
 	last.head.type = RR_EV_SWITCH;
 	last.next = t->tid;
-	submit(&last, sizeof(last), BPF_RB_NO_WAKEUP);
+	if (last.in_call)
+		submit(&last, RR_SWITCH_SHORT, BPF_RB_NO_WAKEUP);
+	else
+		submit(&last, sizeof(last), BPF_RB_NO_WAKEUP);
 	return 0;
 }
 

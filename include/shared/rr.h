@@ -52,13 +52,26 @@ struct rr_ev_call {
 /* struct user_regs_struct, <sys/user.h>. */
 #define RR_NREGS 27
 
+/*
+ * A point between calls: the registers in the order of the kernel's pt_regs, and what the stack
+ * held around its pointer, by which the same instruction in two rounds of a loop is told apart.
+ */
+#define RR_STACK_BYTES	256
+#define RR_STACK_BELOW	128	/* of them below the pointer: the red zone */
+
+struct rr_place {
+	u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, ip, flags, sp;
+	u32 stack_bytes, zero;	/* 0: it could not be read */
+	u8 stack[RR_STACK_BYTES];
+};
+
 #define RR_SIGINFO_BYTES 48	/* of its 128, the rest is zeros */
 
 /* All that the frame is made of that the program's own registers and memory do not say. */
 struct rr_ev_signal {
 	struct rr_head head;
 	u32 sig, alt_flags;
-	u64 ip, sp;		/* of what is interrupted */
+	struct rr_place at;	/* what is interrupted */
 	u64 handler, sa_flags, restorer, sa_mask;
 	u64 blocked;		/* signals, as the frame has them */
 	u64 alt_sp, alt_size;
@@ -72,12 +85,13 @@ struct rr_ev_fork {
 	u32 child, zero;
 };
 
-/* Where the thread of the head was when .next began to run in its place. */
+/* Where the thread of the head was when .next began to run in its place: .at, or in a call. */
 struct rr_ev_switch {
 	struct rr_head head;
 	u32 next, in_call;
-	u64 ip, sp;
+	struct rr_place at;	/* not there with .in_call */
 };
+#define RR_SWITCH_SHORT 24	/* without .at */
 
 struct rr_ev_exit {
 	struct rr_head head;

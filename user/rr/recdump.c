@@ -35,7 +35,7 @@ static void dump_signal(struct buf *b, const struct rr_head *h)
 {
 	const struct rr_ev_signal *e = (const void *)h;
 
-	buf_addf(b, "signal %u at %#" PRIx64 ", handler %#" PRIx64, e->sig, (uint64_t)e->ip,
+	buf_addf(b, "signal %u at %#" PRIx64 ", handler %#" PRIx64, e->sig, (uint64_t)e->at.ip,
 		 (uint64_t)e->handler);
 }
 
@@ -48,8 +48,11 @@ static void dump_switch(struct buf *b, const struct rr_head *h)
 {
 	const struct rr_ev_switch *e = (const void *)h;
 
-	buf_addf(b, "gives way to %u, %s %#" PRIx64, e->next, e->in_call ? "in a call at" : "at",
-		 (uint64_t)e->ip);
+	buf_addf(b, "gives way to %u", e->next);
+	if (e->in_call)
+		buf_adds(b, ", in a call");
+	else if (h->bytes >= sizeof(*e))
+		buf_addf(b, " at %#" PRIx64, (uint64_t)e->at.ip);
 }
 
 static void dump_exit(struct buf *b, const struct rr_head *h)
@@ -90,7 +93,7 @@ kinds[RR_EV_TYPES] = {
 	[RR_EV_PIECES] = { sizeof(struct rr_ev_call), dump_call },
 	[RR_EV_SIGNAL] = { sizeof(struct rr_ev_signal), dump_signal },
 	[RR_EV_FORK] = { sizeof(struct rr_ev_fork), dump_fork },
-	[RR_EV_SWITCH] = { sizeof(struct rr_ev_switch), dump_switch },
+	[RR_EV_SWITCH] = { RR_SWITCH_SHORT, dump_switch },
 	[RR_EV_EXIT] = { sizeof(struct rr_ev_exit), dump_exit },
 	[RR_EV_EXEC] = { sizeof(struct rr_ev_exec), dump_exec },
 	[RR_EV_MAP] = { sizeof(struct rr_ev_map), dump_map },

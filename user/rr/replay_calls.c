@@ -254,6 +254,7 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 	t->space->t.regs.rax = (unsigned long long)e->ret;
 	t->space->t.regs.orig_rax = (unsigned long long)-1;
 	t->at_call = false;
+	t->after_call = true;
 	t->broken = e->ret <= -512 && e->ret >= -516;
 	t->broken_nr = e->nr;
 	return tracee_set_regs(&t->space->t, p->err);

@@ -2,8 +2,10 @@
 /* A thread of a replay runs: to its next call, or to where a signal met it. */
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 
+#include "rr/place.h"
 #include "rr/replay_state.h"
 
 /*
@@ -29,6 +31,7 @@ int replay_to_call(struct replayer *p, struct rthread *t)
 
 	if (t->at_call)
 		return 0;
+	t->after_call = false;
 	r = rthread_enter(t, p->err);
 	r = r ? r : go_on(p, t);
 	if (r)
@@ -50,26 +53,49 @@ int replay_to_call(struct replayer *p, struct rthread *t)
 	return 0;
 }
 
-static bool is_fault(uint32_t sig)
+int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_place *at)
 {
-	return sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE || sig == SIGILL || sig == SIGTRAP;
-}
-
-/* Brings the thread to where the signal met it. */
-static int run_to_signal(struct replayer *p, struct rthread *t, const struct rr_ev_signal *e)
-{
-	struct user_regs_struct *g;
 	int sig, r = rthread_enter(t, p->err);
 
-	if (r)
+	if (r || (!t->at_call && place_is_here(&t->space->t, at)))
 		return r;
-	g = &t->space->t.regs;
-	if (!t->at_call && g->rip == e->ip && g->rsp == e->sp)
-		return 0;
-	if (!is_fault(e->sig))
-		return replay_fail(p, t, ENOSYS, "signal %u at %#llx, between calls, cannot be "
-				   "replayed yet", e->sig, (unsigned long long)e->ip);
+	if (t->at_call)
+		return replay_fail(p, t, EILSEQ, "it was at %#llx, and has come to the call %s",
+				   (unsigned long long)at->ip,
+				   replay_call_name(t->space->t.regs.orig_rax));
 	r = go_on(p, t);
+	r = r ? r : place_run_to(&t->space->t, at, &sig, p->err);
+	if (r < 0)
+		return r;
+	if (r)
+		return 0;
+	t->at_call = sig == (SIGTRAP | 0x80);
+	if (t->at_call)
+		return replay_fail(p, t, EILSEQ, "it was at %#llx, and comes to the call %s",
+				   (unsigned long long)at->ip,
+				   replay_call_name(t->space->t.regs.orig_rax));
+	return replay_fail(p, t, EILSEQ, "it was at %#llx, and is stopped by signal %d at %#llx",
+			   (unsigned long long)at->ip, sig,
+			   (unsigned long long)t->space->t.regs.rip);
+}
+
+/* By an instruction of its own, and not sent by kill: <asm/siginfo.h>, SI_FROMUSER. */
+static bool is_fault(const struct rr_ev_signal *e)
+{
+	int code;
+
+	memcpy(&code, e->info + 8, sizeof(code));
+	return code > 0 && (e->sig == SIGSEGV || e->sig == SIGBUS || e->sig == SIGFPE ||
+			    e->sig == SIGILL || e->sig == SIGTRAP);
+}
+
+/* Runs the thread to the instruction that faults. */
+static int run_to_fault(struct replayer *p, struct rthread *t, const struct rr_ev_signal *e)
+{
+	const struct user_regs_struct *g = &t->space->t.regs;
+	int sig, r = rthread_enter(t, p->err);
+
+	r = r ? r : go_on(p, t);
 	do {
 		r = r ? r : tracee_run(&t->space->t, &sig, p->err);
 		if (r > 0 && g->orig_rax == SYS_rt_sigreturn)
@@ -79,12 +105,20 @@ static int run_to_signal(struct replayer *p, struct rthread *t, const struct rr_
 	} while (!r);
 	if (r < 0)
 		return r;
-	if (r || sig != (int)e->sig || g->rip != e->ip)
+	if (r || sig != (int)e->sig || g->rip != e->at.ip)
 		return replay_fail(p, t, EILSEQ, "signal %u was at %#llx, and there is %s at %#llx",
-				   e->sig, (unsigned long long)e->ip,
+				   e->sig, (unsigned long long)e->at.ip,
 				   r ? replay_call_name(g->orig_rax) : "another",
 				   (unsigned long long)g->rip);
 	return 0;
+}
+
+/* It met it when its last call ended, or was broken off. */
+static bool at_call_end(const struct rthread *t, const struct rr_ev_signal *e)
+{
+	const struct user_regs_struct *g = t->space->in == t ? &t->space->t.regs : &t->regs;
+
+	return !t->at_call && t->after_call && g->rip == e->at.ip && g->rsp == e->at.sp;
 }
 
 int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h)
@@ -94,7 +128,8 @@ int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h
 
 	if (h->bytes < sizeof(*e) || !e->sig || e->sig > 64)
 		return replay_damaged(p, "a signal");
-	r = run_to_signal(p, t, e);
+	r = is_fault(e) ? run_to_fault(p, t, e) : at_call_end(t, e) ? rthread_enter(t, p->err) :
+	    replay_to_place(p, t, &e->at);
 	if (r)
 		return r;
 	/* The kernel looks at these two when it was in a call. */
@@ -102,6 +137,6 @@ int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h
 		t->space->t.regs.orig_rax = t->broken_nr;
 		r = tracee_set_regs(&t->space->t, p->err);
 	}
-	t->broken = false;
+	t->broken = t->after_call = false;
 	return r ? r : tracee_signal(&t->space->t, e, p->err);
 }

@@ -138,25 +138,28 @@ static int on_fork(struct replayer *p, struct rthread *t, const struct rr_head *
 	return r;
 }
 
+/* Before it has run on from its last call, the kernel's view of that call is of no account. */
+static int between_calls(struct replayer *p, struct rthread *t, const struct rr_ev_switch *e)
+{
+	int r = rthread_enter(t, p->err);
+	const struct user_regs_struct *g = &t->space->t.regs;
+
+	if (r || (t->after_call && g->rip == e->at.ip && g->rsp == e->at.sp))
+		return r;
+	return replay_to_place(p, t, &e->at);
+}
+
 /* Brings the thread that ran to where it was when another took its place. */
 static int on_switch(struct replayer *p, struct rthread *t, const struct rr_head *h)
 {
 	const struct rr_ev_switch *e = (const void *)h;
 	int r = 0;
 
-	if (h->bytes < sizeof(*e))
+	if (h->bytes < RR_SWITCH_SHORT || (!e->in_call && h->bytes < sizeof(*e)))
 		return replay_damaged(p, "a switch");
 	/* One that shares memory with nobody may be anywhere. */
-	if (t && !t->born && !t->new_image && t->space->threads > 1) {
-		if (e->in_call)
-			r = replay_to_call(p, t);
-		else if (!t->at_call)
-			r = rthread_enter(t, p->err);
-		if (!r && !e->in_call && (t->at_call || t->space->t.regs.rip != e->ip ||
-					  t->space->t.regs.rsp != e->sp))
-			r = replay_fail(p, t, ENOSYS, "a switch at %#llx, between calls, cannot be "
-					"replayed yet", (unsigned long long)e->ip);
-	}
+	if (t && !t->born && !t->new_image && t->space->threads > 1)
+		r = e->in_call ? replay_to_call(p, t) : between_calls(p, t, e);
 	p->running = e->next;
 	return r;
 }

@@ -31,6 +31,7 @@ struct rthread {
 	size_t xstate_bytes;
 	uint64_t clear_tid;	/* set to 0 at its end; 0: nothing is */
 	bool at_call;		/* it stands at a call */
+	bool after_call;	/* it has not run since its last call */
 	bool broken;		/* its last call was broken off: it is made again */
 	uint32_t broken_nr;
 	bool new_image;		/* the next event ends the execve that made its image */

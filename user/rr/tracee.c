@@ -308,14 +308,22 @@ int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, const c
 	return r;
 }
 
-int tracee_run(struct tracee *t, int *sig, struct err *err)
+static int run_by(struct tracee *t, enum __ptrace_request how, int *sig, struct err *err)
 {
 	int r;
 
-	if (ptrace(PTRACE_SYSEMU, t->pid, 0, 0))
+	if (ptrace(how, t->pid, 0, 0))
 		return err_sys(err, errno, "cannot run the replay");
-	r = wait_stop(t, sig, PTRACE_SYSEMU, err);
-	if (r)
-		return r;
-	return *sig == (SIGTRAP | 0x80);
+	r = wait_stop(t, sig, how, err);
+	return r ? r : *sig == (SIGTRAP | 0x80);
+}
+
+int tracee_run(struct tracee *t, int *sig, struct err *err)
+{
+	return run_by(t, PTRACE_SYSEMU, sig, err);
+}
+
+int tracee_step(struct tracee *t, int *sig, struct err *err)
+{
+	return run_by(t, PTRACE_SYSEMU_SINGLESTEP, sig, err);
 }

@@ -53,5 +53,7 @@ int tracee_sigreturn(struct tracee *t, struct err *err);
 
 /* Runs it to its next call, which is not made. 1; 0: it was stopped by signal *sig; -errno. */
 int tracee_run(struct tracee *t, int *sig, struct err *err);
+/* The same for one instruction, behind which the signal is SIGTRAP. */
+int tracee_step(struct tracee *t, int *sig, struct err *err);
 
 #endif
