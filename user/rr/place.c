@@ -114,7 +114,8 @@ int place_run_to(struct tracee *t, const struct rr_place *at, int *sig, struct e
 	if (place_is_here(t, at))
 		return 1;
 	if (tracee_read(t, &was, at->ip, 1))
-		return err_set(err, EILSEQ, "there is no code at %#llx", (unsigned long long)at->ip);
+		return err_set(err, EILSEQ, "there is no code at %#llx",
+			       (unsigned long long)at->ip);
 	for (;;) {
 		/* It may stand at the instruction, in another round. */
 		if (t->regs.rip == at->ip) {
