@@ -292,8 +292,10 @@ int BPF_PROG(rr_exec, struct task_struct *task, pid_t old_pid)
 	if (!bpf_map_lookup_elem(&first, &tid))
 		return 0;
 	t = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (t)
+	if (t) {
 		t->tid = tid;
+		__sync_fetch_and_add(&counts.alive, 1);
+	}
 	bpf_map_delete_elem(&first, &tid);
 	return 0;
 }
@@ -312,6 +314,7 @@ int BPF_PROG(rr_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	}
 	c->tid = child->pid;
+	__sync_fetch_and_add(&counts.alive, 1);
 	e.head.tid = t->tid;
 	e.child = c->tid;
 	submit(&e, sizeof(e), BPF_RB_NO_WAKEUP);
@@ -362,6 +365,7 @@ int BPF_PROG(rr_exit, struct task_struct *task)
 	regs = (void *)bpf_task_pt_regs(task);
 	nr = regs->orig_ax;
 	e.asked = (nr == NR_EXIT || nr == NR_EXIT_GROUP) && (s64)regs->ax == -38;
+	__sync_fetch_and_sub(&counts.alive, 1);
 	submit(&e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 	return 0;
 }

@@ -136,9 +136,9 @@ struct rr_config {
 struct rr_counts {
 	u64 lost;		/* events that found the ring full: the recording ends there */
 	u64 unread;		/* pages of outputs that could not be read */
-	u64 refused_nr;		/* the call that ended it, and one more; 0: none */
-	u64 refused_arg;
-	u32 refused_tid, pad;
+	u64 refused_nr, refused_arg;	/* the call that ended it, and its second argument */
+	u32 refused_tid;		/* 0: none did */
+	u32 alive;		/* threads that are recorded */
 };
 
 #endif

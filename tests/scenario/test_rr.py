@@ -122,6 +122,27 @@ def what_is_wrong_is_said():
 
 
 @test
+def what_outlives_the_first_process():
+    was = same("sh", "-c", "(sleep 0.1; echo late) & echo early")
+    equal(was.out, "early\nlate\n", "output")
+
+
+@test
+def calls_that_cannot_be_recorded():
+    with scratch() as d:
+        need("strace")
+        r = run([TRACER, "record", "-q", "-o", os.path.join(d, "rec"), "--", "strace", "-o",
+                 os.path.join(d, "log"), "true"], stdin=DEVNULL)
+        equal(r.rc, 125, r.err)
+        contains(r.err, "made a call that cannot be recorded: ptrace", "the message")
+        r = run([TRACER, "record", "-q", "-o", os.path.join(d, "two"), "--", "sh", "-c",
+                 f"sleep 91.7 & strace -o {d}/log true; wait"], stdin=DEVNULL)
+        equal(r.rc, 125, r.err)
+        left = run(["pgrep", "-f", "^sleep 91.7"])
+        equal(left.out, "", "processes that are left behind")
+
+
+@test
 def a_program_that_changed():
     with scratch() as d:
         path = os.path.join(d, "script.sh")

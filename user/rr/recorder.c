@@ -35,6 +35,12 @@
 #define PRIORITY 2		/* above the program's */
 #define NR_MMAP 9
 
+static const char *const names[RR_NR_CALLS] = {
+#define RR_CALL(nr, name, ...) [nr] = #name,
+#include "shared/rr_calls.def"
+#undef RR_CALL
+};
+
 struct recorder {
 	const struct recorder_opts *opts;
 	struct rr_bpf *bpf;
@@ -42,6 +48,8 @@ struct recorder {
 	struct recfile *file;
 	struct confined child;
 	struct err *err;
+	uint32_t *alive;	/* threads that are recorded, the first aside */
+	size_t nalive, cap;
 	int failed;		/* of the events so far */
 	bool ended;		/* the first process has */
 };
@@ -89,17 +97,58 @@ static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
 	return r;
 }
 
+/* Who is to be ended when the recording has to. Without memory, one is not. */
+static void note_birth(struct recorder *rec, uint32_t tid)
+{
+	if (rec->nalive == rec->cap) {
+		const size_t cap = rec->cap ? 2 * rec->cap : 64;
+		uint32_t *at = realloc(rec->alive, cap * sizeof(*at));
+
+		if (!at)
+			return;
+		rec->alive = at;
+		rec->cap = cap;
+	}
+	rec->alive[rec->nalive++] = tid;
+}
+
+static void note_end(struct recorder *rec, uint32_t tid)
+{
+	for (size_t i = rec->nalive; i-- > 0;) {
+		if (rec->alive[i] != tid)
+			continue;
+		rec->alive[i] = rec->alive[--rec->nalive];
+		return;
+	}
+}
+
+static void note_lives(struct recorder *rec, const struct rr_head *h)
+{
+	if (h->type == RR_EV_FORK)
+		note_birth(rec, ((const struct rr_ev_fork *)(const void *)h)->child);
+	else if (h->type == RR_EV_EXIT)
+		note_end(rec, h->tid);
+}
+
+static void kill_all(struct recorder *rec)
+{
+	for (size_t i = 0; i < rec->nalive; i++)
+		kill((pid_t)rec->alive[i], SIGKILL);
+}
+
 static int on_event(void *ctx, void *data, size_t n)
 {
 	struct recorder *rec = ctx;
 	const struct rr_head *h = data;
 
-	if (rec->failed)
-		return 0;
 	if (n < sizeof(*h) || h->bytes != n) {
-		rec->failed = err_set(rec->err, EPROTO, "an event of %zu bytes is none", n);
+		if (!rec->failed)
+			rec->failed = err_set(rec->err, EPROTO, "an event of %zu bytes is none", n);
 		return 0;
 	}
+	note_lives(rec, h);
+	if (rec->failed)
+		return 0;
 	rec->failed = recfile_add(rec->file, h, rec->err);
 	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_FILE)
 		rec->failed = add_mapped(rec, data);
@@ -136,12 +185,26 @@ static int take_cpu(struct err *err)
 	return cpu;
 }
 
+static int refused(struct recorder *rec, const struct rr_counts *c)
+{
+	const char *name = c->refused_nr < RR_NR_CALLS ? names[c->refused_nr] : NULL;
+
+	err_set(rec->err, ENOTSUP, "thread %u made a call that cannot be recorded: %s, number "
+		"%llu, argument 2 %#llx", c->refused_tid, name ? name : "without a name",
+		(unsigned long long)c->refused_nr, (unsigned long long)c->refused_arg);
+	return -ENOTSUP;
+}
+
 static int drain(struct recorder *rec)
 {
+	const struct rr_counts *c = &rec->bpf->bss->counts;
+
 	ring_buffer__consume(rec->ring);
-	if (!rec->failed && rec->bpf->bss->counts.lost)
+	if (!rec->failed && c->lost)
 		rec->failed = err_set(rec->err, ENOBUFS, "%llu events were lost",
-				      (unsigned long long)rec->bpf->bss->counts.lost);
+				      (unsigned long long)c->lost);
+	if (!rec->failed && c->refused_tid)
+		rec->failed = refused(rec, c);
 	return rec->failed;
 }
 
@@ -209,7 +272,8 @@ static int watch(struct recorder *rec, int children, struct recorder_result *res
 	struct signalfd_siginfo si;
 	int r = 0;
 
-	while (!r && !rec->ended) {
+	/* Its children are recorded to their end, too. */
+	while (!r && (!rec->ended || rec->bpf->bss->counts.alive)) {
 		if (poll(fd, 3, -1) < 0 && errno != EINTR)
 			return err_sys(rec->err, errno, "cannot wait for events");
 		r = drain(rec);
@@ -259,6 +323,8 @@ static int record(struct recorder *rec, struct recorder_result *result)
 	r = r ? r : confined_go(&rec->child, rec->err);
 	r = r ? r : watch(rec, children, result);
 	close(children);
+	if (r)
+		kill_all(rec);
 	if (!r && !recfile_events(rec->file)) {
 		result->exec_error = confined_exec_error(&rec->child);
 		return err_set(rec->err, result->exec_error, "cannot run '%s': %s",
@@ -299,5 +365,6 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	ring_buffer__free(rec.ring);
 	rr_bpf__destroy(rec.bpf);
 	recfile_close(rec.file);
+	free(rec.alive);
 	return r;
 }
