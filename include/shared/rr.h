@@ -116,7 +116,8 @@ struct rr_ev_map {
 	u64 start, end, offset;
 	u32 prot, flags;
 	u64 dev, ino, size, mtime_ns;	/* of the file; 0: it has none */
-	u32 path_bytes, zero;
+	u32 path_bytes;
+	u32 copy;		/* the recording's own copy of it; 0: none */
 };
 
 _Static_assert(sizeof(struct rr_head) == 16, "as docs/formats/recording.md says");

@@ -77,7 +77,8 @@ static int add_event(struct recfile *f, struct buf *b, uint32_t tid, uint16_t ty
 	return recfile_add(f, (const struct rr_head *)(const void *)b->data, err);
 }
 
-int newimage_add_map(uint32_t tid, const struct procmap *m, struct recfile *f, struct err *err)
+int newimage_add_map(uint32_t tid, const struct procmap *m, struct recfile *f,
+		     struct filestore *files, struct err *err)
 {
 	struct rr_ev_map e = {
 		.start = m->start, .end = m->end, .offset = m->offset, .prot = (uint32_t)m->prot,
@@ -86,8 +87,10 @@ int newimage_add_map(uint32_t tid, const struct procmap *m, struct recfile *f, s
 		.path_bytes = (uint32_t)strlen(m->path),
 	};
 	struct buf b = BUF_INIT;
-	int r;
+	int r = filestore_keep(files, (pid_t)tid, m, &e.copy, err);
 
+	if (r)
+		return r;
 	buf_add(&b, &e, sizeof(e));
 	add_padded(&b, m->path, e.path_bytes);
 	r = add_event(f, &b, tid, RR_EV_MAP, err);
@@ -138,13 +141,14 @@ static bool is_kernels(const struct procmap *m)
 	return !strncmp(m->path, "[v", 2);
 }
 
-static int add_maps(pid_t pid, const struct procmaps *maps, struct recfile *f, struct err *err)
+static int add_maps(pid_t pid, const struct procmaps *maps, struct recfile *f,
+		    struct filestore *files, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; !r && i < maps->n; i++)
 		if (!is_kernels(&maps->at[i]))
-			r = newimage_add_map((uint32_t)pid, &maps->at[i], f, err);
+			r = newimage_add_map((uint32_t)pid, &maps->at[i], f, files, err);
 	for (size_t i = 0; !r && i < maps->n; i++) {
 		const struct procmap *m = &maps->at[i];
 
@@ -154,7 +158,7 @@ static int add_maps(pid_t pid, const struct procmaps *maps, struct recfile *f, s
 	return r;
 }
 
-int newimage_record(pid_t pid, struct recfile *f, struct err *err)
+int newimage_record(pid_t pid, struct recfile *f, struct filestore *files, struct err *err)
 {
 	struct rr_ev_exec e = { .head = { .bytes = sizeof(e), .type = RR_EV_EXEC,
 					  .tid = (uint32_t)pid } };
@@ -182,7 +186,7 @@ int newimage_record(pid_t pid, struct recfile *f, struct err *err)
 	e.stack_high = stack->end;
 	e.stack_low = stack->end - STACK_MOST;
 	r = recfile_add(f, &e.head, err);
-	r = r ? r : add_maps(pid, &maps, f, err);
+	r = r ? r : add_maps(pid, &maps, f, files, err);
 	procmaps_release(&maps);
 	return r;
 }

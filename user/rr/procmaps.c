@@ -37,6 +37,8 @@ static int parse(struct procmap *m, const char *line)
 	m->prot = (perms[0] == 'r' ? PROT_READ : 0) | (perms[1] == 'w' ? PROT_WRITE : 0) |
 		  (perms[2] == 'x' ? PROT_EXEC : 0);
 	m->shared = perms[3] == 's';
+	m->vma_start = m->start;
+	m->vma_end = m->end;
 	m->path = strndup(line + path, strcspn(line + path, "\n"));
 	return m->path ? 0 : -ENOMEM;
 }

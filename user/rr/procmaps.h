@@ -12,6 +12,7 @@
 
 struct procmap {
 	uint64_t start, end, offset;
+	uint64_t vma_start, vma_end;	/* of the kernel's mapping that this is of */
 	int prot;		/* PROT_* */
 	bool shared;
 	uint64_t ino;		/* 0: no file */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -46,6 +47,7 @@ struct recorder {
 	struct rr_bpf *bpf;
 	struct ring_buffer *ring;
 	struct recfile *file;
+	struct filestore files;
 	struct confined child;
 	struct err *err;
 	uint32_t *alive;	/* threads that are recorded, the first aside */
@@ -85,10 +87,13 @@ static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
 	m = procmaps_find(&maps, (uint64_t)e->ret);
 	if (m) {
 		part = *m;
-		part.offset += (uint64_t)e->ret - m->start;
+		/* As it was asked for: parts of it may be others' by now. */
+		part.prot = (int)e->arg[2];
+		part.shared = e->arg[3] & MAP_SHARED;
+		part.offset = e->arg[5];
 		part.start = (uint64_t)e->ret;
 		part.end = part.start + ((e->arg[1] + 4095) & ~4095ull);
-		r = newimage_add_map(e->head.tid, &part, rec->file, rec->err);
+		r = newimage_add_map(e->head.tid, &part, rec->file, &rec->files, rec->err);
 	} else {
 		r = err_set(rec->err, ENOENT, "the mapping at %#llx of process %u was gone",
 			    (unsigned long long)e->ret, e->head.tid);
@@ -239,7 +244,7 @@ static int on_stop(struct recorder *rec, pid_t pid, int status)
 
 	if (status >> 16 == PTRACE_EVENT_EXEC) {
 		r = drain(rec);
-		r = r ? r : newimage_record(pid, rec->file, rec->err);
+		r = r ? r : newimage_record(pid, rec->file, &rec->files, rec->err);
 	}
 	/* A signal that came first is not to be lost. */
 	ptrace(PTRACE_DETACH, pid, 0, status >> 16 ? 0 : sig);
@@ -340,8 +345,10 @@ static int record(struct recorder *rec, struct recorder_result *result)
 int recorder_run(const struct recorder_opts *opts, struct recorder_result *result,
 		 struct err *err)
 {
-	struct recorder rec = { .opts = opts, .err = err, .child = { .pid = -1, .pidfd = -1,
-				.notify = -1, .go = -1, .from = -1 } };
+	struct recorder rec = {
+		.opts = opts, .err = err, .files = { .dir = opts->dir, .who = &opts->who },
+		.child = { .pid = -1, .pidfd = -1, .notify = -1, .go = -1, .from = -1 },
+	};
 	struct err late = { 0 };
 	char path[4096];
 	int r;
@@ -365,6 +372,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	ring_buffer__free(rec.ring);
 	rr_bpf__destroy(rec.bpf);
 	recfile_close(rec.file);
+	filestore_release(&rec.files);
 	free(rec.alive);
 	return r;
 }

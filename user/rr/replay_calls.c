@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of a replay: compared with the recorded ones, and their effects on memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/io.h"
+#include "rr/filestore.h"
 #include "rr/replay_state.h"
 
 #define ARCH_SET_GS 0x1001
@@ -49,6 +53,22 @@ int replay_pieces(struct replayer *p, struct rthread *t, const struct rr_head *h
 	return 0;
 }
 
+static int copy_into(int to, const char *path)
+{
+	const int from = open(path, O_RDONLY | O_CLOEXEC);
+	char part[65536];
+	ssize_t n = 0;
+	int r = from < 0 ? -errno : 0;
+
+	while (!r && (n = read(from, part, sizeof(part))) > 0)
+		r = io_write_all(to, part, (size_t)n);
+	if (!r && n < 0)
+		r = -errno;
+	if (from >= 0)
+		close(from);
+	return r;
+}
+
 /* That the file is the one that was mapped. */
 static int check_file(struct replayer *p, const struct rr_ev_map *m, const char *path)
 {
@@ -60,6 +80,52 @@ static int check_file(struct replayer *p, const struct rr_ev_map *m, const char 
 	    (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec == m->mtime_ns)
 		return 0;
 	return err_set(p->err, ESTALE, "%s has changed since it was recorded", path);
+}
+
+/*
+ * The file that stands for a shared mapping's, of which there is one for all processes; a copy
+ * of what was recorded, that goes with the replay. Its name into @path.
+ */
+static int shared_file(struct replayer *p, const struct rr_ev_map *m, char *path, size_t n)
+{
+	struct shared_file *f = NULL;
+	int r;
+
+	for (size_t i = 0; i < p->nshared && !f; i++)
+		if (p->shared[i].dev == m->dev && p->shared[i].ino == m->ino)
+			f = &p->shared[i];
+	if (!f) {
+		struct shared_file *more = realloc(p->shared, (p->nshared + 1) * sizeof(*more));
+
+		if (!more)
+			return err_sys(p->err, ENOMEM, "cannot replay");
+		p->shared = more;
+		f = &more[p->nshared];
+		*f = (struct shared_file){ .dev = m->dev, .ino = m->ino,
+					   .fd = memfd_create("replay", MFD_CLOEXEC) };
+		if (f->fd < 0)
+			return err_sys(p->err, errno, "cannot replay");
+		p->nshared++;
+		r = copy_into(f->fd, path);
+		if (r)
+			return err_sys(p->err, -r, "cannot read %s", path);
+	}
+	snprintf(path, n, "/proc/%d/fd/%d", (int)getpid(), f->fd);
+	return 0;
+}
+
+/* Where the mapped file is now, and whether it has to be another, shared one. */
+static int file_of(struct replayer *p, const struct rr_ev_map *m, char *path, size_t n)
+{
+	int r = 0;
+
+	if (m->copy)
+		filestore_path(path, n, p->opts->dir, m->copy);
+	else
+		r = check_file(p, m, path);
+	if (!r && m->flags & RR_MAP_SHARED)
+		r = shared_file(p, m, path, n);
+	return r;
 }
 
 int replay_map(struct replayer *p, struct rthread *t, const struct rr_head *h)
@@ -75,10 +141,9 @@ int replay_map(struct replayer *p, struct rthread *t, const struct rr_head *h)
 	path[m->path_bytes] = '\0';
 	if (!strcmp(path, "[stack]"))
 		return 0;
-	if (!m->ino)
-		return tracee_map(&t->space->t, m->start, m->end, (int)m->prot, NULL, 0, p->err);
-	r = check_file(p, m, path);
-	return r ? r : tracee_map(&t->space->t, m->start, m->end, (int)m->prot, path, m->offset,
+	r = m->ino ? file_of(p, m, path, sizeof(path)) : 0;
+	return r ? r : tracee_map(&t->space->t, m->start, m->end, (int)m->prot,
+				  m->flags & RR_MAP_SHARED, m->ino ? path : NULL, m->offset,
 				  p->err);
 }
 
@@ -121,7 +186,8 @@ static int move_brk(struct replayer *p, struct rthread *t, uint64_t now)
 	if (!known || to == was)
 		return 0;
 	if (to > was)
-		return tracee_map(&t->space->t, was, to, PROT_READ | PROT_WRITE, NULL, 0, p->err);
+		return tracee_map(&t->space->t, was, to, PROT_READ | PROT_WRITE, false, NULL,
+				  0, p->err);
 	return tracee_call(&t->space->t, &ret, p->err, SYS_munmap, arg);
 }
 
@@ -134,9 +200,11 @@ static int do_mmap(struct replayer *p, struct rthread *t, const struct rr_ev_cal
 
 	if (e->ret < 0 && e->ret > -4096)
 		return 0;
+	if (e->arg[3] & MAP_SHARED)
+		t->space->shares = true;
 	if (!(e->head.flags & RR_FLAG_FILE))
 		return tracee_map(&t->space->t, (uint64_t)e->ret, (uint64_t)e->ret + bytes,
-				  (int)e->arg[2], NULL, 0, p->err);
+				  (int)e->arg[2], e->arg[3] & MAP_SHARED, NULL, 0, p->err);
 	r = recread_next(p->file, &h, p->err);
 	if (r < 0)
 		return r;

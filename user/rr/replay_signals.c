@@ -30,7 +30,7 @@ int replay_to_call(struct replayer *p, struct rthread *t)
 	int sig, r;
 
 	if (t->at_call)
-		return 0;
+		return rthread_enter(t, p->err);
 	t->after_call = false;
 	r = rthread_enter(t, p->err);
 	r = r ? r : go_on(p, t);

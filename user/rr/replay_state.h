@@ -12,12 +12,20 @@
 
 #define PAGE ((uint64_t)4096)
 
+/* A file of shared mappings, by what it was when it was recorded. */
+struct shared_file {
+	uint64_t dev, ino;
+	int fd;
+};
+
 struct replayer {
 	const struct replayer_opts *opts;
 	struct replayer_result *result;
 	struct recread *file;
 	struct rthreads all;
 	uint32_t first, running;	/* thread ids */
+	struct shared_file *shared;
+	size_t nshared;
 	struct err *err;
 };
 

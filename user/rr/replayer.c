@@ -5,9 +5,11 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "rr/replay_state.h"
 
@@ -66,7 +68,7 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 	t->space->t.regs.orig_rax = (unsigned long long)-1;
 	r = tracee_set_regs(&t->space->t, p->err);
 	return r ? r : tracee_map(&t->space->t, e->stack_low, e->stack_high,
-				  PROT_READ | PROT_WRITE, NULL, 0, p->err);
+				  PROT_READ | PROT_WRITE, false, NULL, 0, p->err);
 }
 
 /* What clone's arguments say, or clone3's struct of them. */
@@ -158,7 +160,7 @@ static int on_switch(struct replayer *p, struct rthread *t, const struct rr_head
 	if (h->bytes < RR_SWITCH_SHORT || (!e->in_call && h->bytes < sizeof(*e)))
 		return replay_damaged(p, "a switch");
 	/* One that shares memory with nobody may be anywhere. */
-	if (t && !t->born && !t->new_image && t->space->threads > 1)
+	if (t && !t->born && !t->new_image && (t->space->threads > 1 || t->space->shares))
 		r = e->in_call ? replay_to_call(p, t) : between_calls(p, t, e);
 	p->running = e->next;
 	return r;
@@ -235,6 +237,9 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 			    p.all.n);
 	result->events = (unsigned long long)recread_number(p.file);
 	rthreads_release(&p.all);
+	for (size_t i = 0; i < p.nshared; i++)
+		close(p.shared[i].fd);
+	free(p.shared);
 	recread_close(p.file);
 	return r;
 }

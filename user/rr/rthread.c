@@ -162,6 +162,7 @@ int rthread_fork(struct rthread *child, struct rthread *parent, bool apart, stru
 			return r;
 		}
 		s->brk = parent->space->brk;
+		s->shares = parent->space->shares;
 	}
 	if (r)
 		return r;

@@ -21,6 +21,7 @@ struct rspace {
 	struct rthread *in;	/* whose registers are in the process */
 	uint64_t brk;		/* 0: not asked for as yet */
 	size_t threads;
+	bool shares;		/* memory with other processes, or may do so */
 };
 
 struct rthread {

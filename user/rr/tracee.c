@@ -272,9 +272,10 @@ void tracee_kill(struct tracee *t)
 	t->pid = -1;
 }
 
-static int open_in(struct tracee *t, const char *path, long *fd, struct err *err)
+static int open_in(struct tracee *t, const char *path, bool write, long *fd, struct err *err)
 {
-	const uint64_t arg[6] = { (uint64_t)AT_FDCWD, t->page + PATH_AT, O_RDONLY | O_CLOEXEC };
+	const uint64_t arg[6] = { (uint64_t)AT_FDCWD, t->page + PATH_AT,
+				  (write ? O_RDWR : O_RDONLY) | O_CLOEXEC };
 	const size_t n = strlen(path) + 1;
 	int r;
 
@@ -288,15 +289,16 @@ static int open_in(struct tracee *t, const char *path, long *fd, struct err *err
 	return r;
 }
 
-int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, const char *path,
-	       uint64_t offset, struct err *err)
+int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, bool shared,
+	       const char *path, uint64_t offset, struct err *err)
 {
-	const int flags = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | (path ? 0 : MAP_ANONYMOUS);
+	const int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED | MAP_NORESERVE |
+			  (path ? 0 : MAP_ANONYMOUS);
 	uint64_t map[6] = { start, end - start, (uint64_t)prot, (uint64_t)flags, (uint64_t)-1,
 			    offset };
 	uint64_t close[6] = { 0 };
 	long fd = -1;
-	int r = path ? open_in(t, path, &fd, err) : 0;
+	int r = path ? open_in(t, path, shared, &fd, err) : 0;
 
 	if (r)
 		return r;

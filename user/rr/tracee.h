@@ -6,8 +6,9 @@
  * An address space of a replay: a real process that is held by ptrace, has nothing mapped but
  * a page of ours and what the recording says, and makes no call by itself.
  */
-#include <stdint.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/user.h>
 
@@ -41,8 +42,8 @@ int tracee_set_fpu(struct tracee *t, const void *area, size_t bytes, struct err 
  */
 int tracee_call(struct tracee *t, long *ret, struct err *err, uint64_t nr, const uint64_t arg[6]);
 /* Maps [start, end) of the file @path, or of nothing where it is NULL; exactly there. */
-int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, const char *path,
-	       uint64_t offset, struct err *err);
+int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, bool shared,
+	       const char *path, uint64_t offset, struct err *err);
 
 /* How a signal is to be met by its handler, <shared/rr.h>. */
 struct rr_ev_signal;

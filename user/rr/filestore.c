@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "rr/filestore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+#define PART_BYTES ((size_t)1 << 20)
+
+/* Where packages put files, which they replace and do not change. */
+static const char *const system_dirs[] = { "/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", NULL };
+
+void filestore_release(struct filestore *s)
+{
+	free(s->kept);
+}
+
+void filestore_path(char *path, size_t n, const char *dir, uint32_t number)
+{
+	snprintf(path, n, "%s/files/%" PRIu32, dir, number);
+}
+
+static bool is_system(const struct procmap *m)
+{
+	for (size_t i = 0; system_dirs[i]; i++)
+		if (!strncmp(m->path, system_dirs[i], strlen(system_dirs[i])))
+			return !strstr(m->path, " (deleted)");
+	return false;
+}
+
+static int copy_parts(int to, int from)
+{
+	char *part = malloc(PART_BYTES);
+	ssize_t n = 0;
+	int r = part ? 0 : -ENOMEM;
+
+	while (!r && (n = read(from, part, PART_BYTES)) > 0)
+		r = io_write_all(to, part, (size_t)n);
+	free(part);
+	return r ? r : n < 0 ? -errno : 0;
+}
+
+static int make_file(const struct filestore *s, const char *path)
+{
+	char dir[4096];
+	int fd, r = caller_lower(s->who);
+
+	if (r)
+		return r;
+	snprintf(dir, sizeof(dir), "%s/files", s->dir);
+	fd = mkdir(dir, 0700) && errno != EEXIST ? -1 :
+	     open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	r = fd < 0 ? -errno : fd;
+	if (caller_raise(s->who) && r >= 0) {
+		close(r);
+		r = -EPERM;
+	}
+	return r;
+}
+
+static int copy_file(const struct filestore *s, pid_t pid, const struct procmap *m, uint32_t number)
+{
+	char link[96], path[4096];
+	int from, to, r;
+
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+		 m->vma_start, m->vma_end);
+	from = open(link, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return -errno;
+	filestore_path(path, sizeof(path), s->dir, number);
+	to = make_file(s, path);
+	/* Blocks are shared where the file system can. */
+	r = to < 0 ? to : !ioctl(to, FICLONE, from) ? 0 : copy_parts(to, from);
+	if (to >= 0)
+		close(to);
+	close(from);
+	return r;
+}
+
+int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint32_t *number,
+		   struct err *err)
+{
+	void *more;
+	int r;
+
+	*number = 0;
+	if (!m->ino || is_system(m))
+		return 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (s->kept[i].dev != m->dev || s->kept[i].ino != m->ino ||
+		    s->kept[i].size != m->size || s->kept[i].mtime_ns != m->mtime_ns)
+			continue;
+		*number = i + 1;
+		return 0;
+	}
+	more = realloc(s->kept, (s->n + 1) * sizeof(*s->kept));
+	if (!more)
+		return err_sys(err, ENOMEM, "cannot record");
+	s->kept = more;
+	r = copy_file(s, pid, m, s->n + 1);
+	if (r)
+		return err_sys(err, -r, "cannot copy %s into the recording", m->path);
+	s->kept[s->n].dev = m->dev;
+	s->kept[s->n].ino = m->ino;
+	s->kept[s->n].size = m->size;
+	s->kept[s->n].mtime_ns = m->mtime_ns;
+	*number = ++s->n;
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RR_FILESTORE_H
+#define RR_FILESTORE_H
+
+/*
+ * Files that a recorded program maps. Those of the system are known by name and time; others
+ * may be gone or changed by the replay, so they are copied into the recording once.
+ */
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/caller.h"
+#include "base/err.h"
+#include "rr/procmaps.h"
+
+struct filestore {
+	const char *dir;	/* the recording's */
+	const struct caller *who;
+	struct { uint64_t dev, ino, size, mtime_ns; } *kept;	/* number n is kept[n - 1] */
+	uint32_t n;
+};
+
+void filestore_release(struct filestore *s);
+/*
+ * The number of the copy of what @m of @pid maps, made when there is none as yet, or 0 where
+ * none is needed. -errno with words.
+ */
+int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint32_t *number,
+		   struct err *err);
+/* "DIR/files/NUMBER" into @path. */
+void filestore_path(char *path, size_t n, const char *dir, uint32_t number);
+
+#endif
