@@ -54,7 +54,7 @@ static void write_events(uint64_t n)
 	struct recfile *f;
 	uint64_t ev[128];
 
-	assert_int_equal(recfile_create(&f, path, &err), 0);
+	assert_int_equal(recfile_create(&f, path, NULL, &err), 0);
 	for (uint64_t i = 1; i <= n; i++) {
 		make_event(ev, i);
 		assert_int_equal(recfile_add(f, (const struct rr_head *)(const void *)ev, &err), 0);
@@ -129,7 +129,7 @@ static void one_is_not_written_over(void **state)
 
 	(void)state;
 	write_events(1);
-	assert_int_equal(recfile_create(&f, path, &err), -EEXIST);
+	assert_int_equal(recfile_create(&f, path, NULL, &err), -EEXIST);
 	assert_non_null(strstr(err.msg, path));
 }
 

@@ -67,23 +67,50 @@ static int make_file(const struct filestore *s, const char *path)
 	return r;
 }
 
-static int copy_file(const struct filestore *s, pid_t pid, const struct procmap *m, uint32_t number)
-{
-	char link[96], path[4096];
-	int from, to, r;
+struct copy { int from, to; };
 
+static int copy(void *arg, struct err *err)
+{
+	struct copy *c = arg;
+	/* Blocks are shared where the file system can. */
+	int r = !ioctl(c->to, FICLONE, c->from) ? 0 : copy_parts(c->to, c->from);
+
+	close(c->to);
+	close(c->from);
+	free(c);
+	return r ? err_sys(err, -r, "cannot copy a mapped file into the recording") : 0;
+}
+
+/* What can be changed by way of the mapping is copied before the program goes on. */
+static int copy_file(const struct filestore *s, pid_t pid, const struct procmap *m, uint32_t number,
+		     struct err *err)
+{
+	struct copy *c = malloc(sizeof(*c));
+	char link[96], path[4096];
+	int r;
+
+	if (!c)
+		return err_sys(err, ENOMEM, "cannot record");
 	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
 		 m->vma_start, m->vma_end);
-	from = open(link, O_RDONLY | O_CLOEXEC);
-	if (from < 0)
-		return -errno;
 	filestore_path(path, sizeof(path), s->dir, number);
-	to = make_file(s, path);
-	/* Blocks are shared where the file system can. */
-	r = to < 0 ? to : !ioctl(to, FICLONE, from) ? 0 : copy_parts(to, from);
-	if (to >= 0)
-		close(to);
-	close(from);
+	c->from = open(link, O_RDONLY | O_CLOEXEC);
+	c->to = c->from < 0 ? -errno : make_file(s, path);
+	if (c->to < 0) {
+		r = err_sys(err, -c->to, "cannot copy %s into the recording", m->path);
+		if (c->from >= 0)
+			close(c->from);
+		free(c);
+		return r;
+	}
+	if (m->shared)
+		return copy(c, err);
+	r = recqueue_add(s->queue, copy, c, 0, err);
+	if (r) {
+		close(c->from);
+		close(c->to);
+		free(c);
+	}
 	return r;
 }
 
@@ -107,9 +134,9 @@ int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint
 	if (!more)
 		return err_sys(err, ENOMEM, "cannot record");
 	s->kept = more;
-	r = copy_file(s, pid, m, s->n + 1);
+	r = copy_file(s, pid, m, s->n + 1, err);
 	if (r)
-		return err_sys(err, -r, "cannot copy %s into the recording", m->path);
+		return r;
 	s->kept[s->n].dev = m->dev;
 	s->kept[s->n].ino = m->ino;
 	s->kept[s->n].size = m->size;

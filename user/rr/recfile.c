@@ -30,6 +30,7 @@ struct chunk_head {
 
 struct recfile {
 	int fd;
+	struct recqueue *queue;	/* NULL: written by who adds */
 	struct buf raw, packed;
 	ZSTD_CCtx *zstd;
 	uint64_t sequence, events, bytes;
@@ -46,7 +47,8 @@ static int write_to(struct recfile *f, const void *data, size_t n, struct err *e
 	return 0;
 }
 
-int recfile_create(struct recfile **out, const char *path, struct err *err)
+int recfile_create(struct recfile **out, const char *path, struct recqueue *queue,
+		   struct err *err)
 {
 	struct file_head head = { .magic = FILE_MAGIC, .version = FILE_VERSION };
 	struct recfile *f = calloc(1, sizeof(*f));
@@ -54,6 +56,7 @@ int recfile_create(struct recfile **out, const char *path, struct err *err)
 
 	if (!f)
 		return err_sys(err, ENOMEM, "cannot record");
+	f->queue = queue;
 	f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	r = f->fd < 0 ? err_sys(err, errno, "cannot make %s", path) : 0;
 	f->zstd = ZSTD_createCCtx();
@@ -72,29 +75,71 @@ int recfile_create(struct recfile **out, const char *path, struct err *err)
 	return 0;
 }
 
-int recfile_flush(struct recfile *f, struct err *err)
+/* A chunk that is to be written: by whom, and what. */
+struct chunk {
+	struct recfile *f;
+	struct chunk_head head;
+	struct buf raw;
+};
+
+static int write_chunk(void *arg, struct err *err)
 {
-	struct chunk_head head = {
-		.magic = CHUNK_MAGIC, .raw_bytes = (uint32_t)f->raw.len, .events = f->in_chunk,
-		.sequence = f->sequence, .first_event = f->events - f->in_chunk + 1,
-	};
-	size_t n;
+	struct chunk *c = arg;
+	struct recfile *f = c->f;
+	size_t n = 0;
+	int r;
+
+	buf_reset(&f->packed);
+	r = buf_grow(&f->packed, ZSTD_compressBound(c->raw.len));
+	if (r) {
+		r = err_sys(err, ENOMEM, "cannot record");
+	} else {
+		n = ZSTD_compress2(f->zstd, f->packed.data, f->packed.cap, c->raw.data, c->raw.len);
+		if (ZSTD_isError(n))
+			r = err_set(err, EIO, "cannot compress the recording: %s",
+				    ZSTD_getErrorName(n));
+		c->head.packed_bytes = (uint32_t)n;
+	}
+	r = r ? r : write_to(f, &c->head, sizeof(c->head), err);
+	r = r ? r : write_to(f, f->packed.data, n, err);
+	buf_release(&c->raw);
+	free(c);
+	return r;
+}
+
+/* Hands over what there is as a chunk. */
+static int end_chunk(struct recfile *f, struct err *err)
+{
+	struct chunk *c;
 	int r;
 
 	if (!f->in_chunk)
 		return 0;
-	buf_reset(&f->packed);
-	if (buf_grow(&f->packed, ZSTD_compressBound(f->raw.len)))
+	c = malloc(sizeof(*c));
+	if (!c)
 		return err_sys(err, ENOMEM, "cannot record");
-	n = ZSTD_compress2(f->zstd, f->packed.data, f->packed.cap, f->raw.data, f->raw.len);
-	if (ZSTD_isError(n))
-		return err_set(err, EIO, "cannot compress the recording: %s", ZSTD_getErrorName(n));
-	head.packed_bytes = (uint32_t)n;
-	r = write_to(f, &head, sizeof(head), err);
-	r = r ? r : write_to(f, f->packed.data, n, err);
-	buf_reset(&f->raw);
+	*c = (struct chunk){ .f = f, .raw = f->raw, .head = {
+		.magic = CHUNK_MAGIC, .raw_bytes = (uint32_t)f->raw.len, .events = f->in_chunk,
+		.sequence = f->sequence++, .first_event = f->events - f->in_chunk + 1,
+	} };
+	f->raw = (struct buf)BUF_INIT;
 	f->in_chunk = 0;
-	f->sequence++;
+	if (!f->queue)
+		return write_chunk(c, err);
+	r = recqueue_add(f->queue, write_chunk, c, c->raw.len, err);
+	if (r) {
+		buf_release(&c->raw);
+		free(c);
+	}
+	return r;
+}
+
+int recfile_flush(struct recfile *f, struct err *err)
+{
+	int r = end_chunk(f, err);
+
+	if (f->queue && !r)
+		r = recqueue_finish(f->queue, err);
 	return r;
 }
 
@@ -104,7 +149,7 @@ int recfile_add(struct recfile *f, const struct rr_head *ev, struct err *err)
 		return err_sys(err, ENOMEM, "cannot record");
 	f->in_chunk++;
 	f->events++;
-	return f->raw.len < CHUNK_BYTES ? 0 : recfile_flush(f, err);
+	return f->raw.len < CHUNK_BYTES ? 0 : end_chunk(f, err);
 }
 
 uint64_t recfile_events(const struct recfile *f)

@@ -11,20 +11,25 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "rr/recqueue.h"
 #include "shared/rr.h"
 
 /* ---- writing -------------------------------------------------------------- */
 
 struct recfile;
 
-/* Makes @path, which must not be there; -EEXIST, -ENOSPC, ... with words. */
-int recfile_create(struct recfile **out, const char *path, struct err *err);
+/*
+ * Makes @path, which must not be there; -EEXIST, -ENOSPC, ... with words. Chunks are written by
+ * @queue, which outlives the file, or where it is NULL at once.
+ */
+int recfile_create(struct recfile **out, const char *path, struct recqueue *queue,
+		   struct err *err);
 /* An event, whose head says how long it is. -ENOMEM, or what writing a chunk failed with. */
 int recfile_add(struct recfile *f, const struct rr_head *ev, struct err *err);
 /* Writes what is left; the file is whole up to here. */
 int recfile_flush(struct recfile *f, struct err *err);
 uint64_t recfile_events(const struct recfile *f);
-uint64_t recfile_bytes(const struct recfile *f);	/* on disk, so far */
+uint64_t recfile_bytes(const struct recfile *f);	/* on disk; after a flush */
 void recfile_close(struct recfile *f);
 
 /* ---- reading -------------------------------------------------------------- */

@@ -47,6 +47,7 @@ struct recorder {
 	struct rr_bpf *bpf;
 	struct ring_buffer *ring;
 	struct recfile *file;
+	struct recqueue *queue;
 	struct filestore files;
 	struct confined child;
 	struct err *err;
@@ -358,7 +359,9 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	r = caller_lower(&opts->who);
 	if (r)
 		return err_sys(err, -r, "cannot write as the user");
-	r = recfile_create(&rec.file, path, err);
+	rec.queue = recqueue_new(err);
+	rec.files.queue = rec.queue;
+	r = rec.queue ? recfile_create(&rec.file, path, rec.queue, err) : -err->code;
 	if (caller_raise(&opts->who) && !r)
 		r = err_sys(err, EPERM, "cannot go on as root");
 	if (!r) {
@@ -371,6 +374,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	confined_release(&rec.child);
 	ring_buffer__free(rec.ring);
 	rr_bpf__destroy(rec.bpf);
+	recqueue_free(rec.queue);
 	recfile_close(rec.file);
 	filestore_release(&rec.files);
 	free(rec.alive);
