@@ -122,6 +122,28 @@ def what_is_wrong_is_said():
 
 
 @test
+def what_is_in_a_recording():
+    with scratch() as d:
+        record(d, "sh", "-c", "seq 3 | sort -r; kill -9 $$", rc=137)
+        path = os.path.join(d, "rec")
+        rows = [line.split() for line in run([TRACER, "ps", path]).ok().out.splitlines()]
+        equal(rows[0], ["PID", "PPID", "EXIT", "PROGRAM"], "heading")
+        equal([(r[2], os.path.basename(r[3])) for r in rows[1:]],
+              [("SIGKILL", os.path.basename(os.path.realpath("/bin/sh"))), ("0", "seq"),
+               ("0", "sort")], "processes")
+        equal({r[1] for r in rows[2:]}, {rows[1][0]}, "parents")
+        text = run([TRACER, "dump", path]).ok().out
+        check(f" {rows[1][0]} ends by another's doing, status 0x9\n" in text, text[-300:])
+        env = dict(os.environ, XDG_DATA_HOME=d)
+        for _ in range(2):
+            run([TRACER, "record", "-q", "--", "true"], env=env, stdin=DEVNULL).ok()
+        names = [os.path.basename(line) for line in
+                 run([TRACER, "ls"], env=env).ok().out.splitlines()]
+        equal(names, ["true-2", "true-1"], "recordings")
+        equal(run([TRACER, "replay", "-a"], env=env, stdin=DEVNULL).rc, 0, "the newest")
+
+
+@test
 def what_outlives_the_first_process():
     was = same("sh", "-c", "(sleep 0.1; echo late) & echo early")
     equal(was.out, "early\nlate\n", "output")

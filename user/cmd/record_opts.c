@@ -86,8 +86,6 @@ static const struct cli_opt replay_rows[] = {
 	{ .name = "autopilot", .letter = 'a', .kind = CLI_FLAG, .group = GROUP_WHAT,
 	  .help = "run to the end without a debugger, print what the program printed, and exit "
 		  "as it did", REPLAY_AT(run) },
-	{ .name = "dump", .kind = CLI_FLAG, .group = GROUP_WHAT,
-	  .help = "print the recorded events, a line each", REPLAY_AT(dump) },
 	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = GROUP_OTHER,
 	  .help = "print this help" },
 	CLI_END_OF_OPTS
@@ -96,7 +94,6 @@ static const struct cli_opt replay_rows[] = {
 static const struct cli_pair replay_examples[] = {
 	{ "tracer replay -a", "the newest recording" },
 	{ "tracer replay -a crash", "that in the directory crash" },
-	{ "tracer replay --dump crash | less", "what was recorded" },
 	CLI_END_OF_PAIRS
 };
 
@@ -110,8 +107,7 @@ static int replay_check(const struct cli_cmd *cmd, int argc, char **argv, struct
 {
 	struct replay_opts o;
 
-	(void)cmd;
-	return replay_opts_parse(&o, argc, argv, err);
+	return replay_opts_parse(&o, cmd, argc, argv, err);
 }
 
 const struct cli_cmd replay_cmd = {
@@ -131,21 +127,92 @@ const struct cli_cmd replay_cmd = {
 	.check = replay_check,
 };
 
-int replay_opts_parse(struct replay_opts *o, int argc, char **argv, struct err *err)
+static const struct cli_opt reading_rows[] = {
+	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = GROUP_OTHER,
+	  .help = "print this help" },
+	CLI_END_OF_OPTS
+};
+
+static const struct cli_pair reading_exits[] = {
+	{ "0", "done" },
+	{ "2", "usage, or a recording that is not there or damaged" },
+	CLI_END_OF_PAIRS
+};
+
+static const struct cli_pair dump_examples[] = {
+	{ "tracer dump | less", "the events of the newest recording" },
+	CLI_END_OF_PAIRS
+};
+
+const struct cli_cmd dump_cmd = {
+	.name = "dump",
+	.summary = "print the events of a recording",
+	.usage = "[DIR]",
+	.text = "Prints what is in a recording, the newest or that in DIR, a line for each event: "
+		"its number, the thread, and what happened. Memory is told by its size.",
+	.program = "tracer-replay",
+	.operands = CLI_OPERANDS_MIXED,
+	.operand = "file",
+	.opts = reading_rows,
+	.examples = dump_examples,
+	.exits = reading_exits,
+	.check = replay_check,
+};
+
+static const struct cli_pair ps_examples[] = {
+	{ "tracer ps crash", "who ran in the recording in the directory crash" },
+	CLI_END_OF_PAIRS
+};
+
+const struct cli_cmd ps_cmd = {
+	.name = "ps",
+	.summary = "list the threads and processes of a recording",
+	.usage = "[DIR]",
+	.text = "Lists who ran in a recording, the newest or that in DIR: id, who made it, exit "
+		"code or signal, and its program where it made an execve.",
+	.program = "tracer-replay",
+	.operands = CLI_OPERANDS_MIXED,
+	.operand = "file",
+	.opts = reading_rows,
+	.examples = ps_examples,
+	.exits = reading_exits,
+	.check = replay_check,
+};
+
+static const struct cli_pair ls_examples[] = {
+	{ "tracer ls", "what has been recorded, the newest first" },
+	CLI_END_OF_PAIRS
+};
+
+const struct cli_cmd ls_cmd = {
+	.name = "ls",
+	.summary = "list the recordings there are",
+	.usage = "",
+	.text = "Lists the recordings below XDG_DATA_HOME, the newest first: when it ended, bytes "
+		"of events, and the directory.",
+	.program = "tracer-replay",
+	.operands = CLI_OPERANDS_NONE,
+	.opts = reading_rows,
+	.examples = ls_examples,
+	.exits = reading_exits,
+	.check = replay_check,
+};
+
+int replay_opts_parse(struct replay_opts *o, const struct cli_cmd *cmd, int argc, char **argv,
+		      struct err *err)
 {
 	int first, r;
 
 	*o = (struct replay_opts){ 0 };
-	r = cli_parse(&replay_cmd, argc, argv, o, &first, err);
+	r = cli_parse(cmd, argc, argv, o, &first, err);
 	if (r)
 		return r;
 	if (argc - first > 1)
 		return err_set(err, EINVAL, "more than one recording is given: %s and %s",
 			       argv[first], argv[first + 1]);
-	if (o->run == o->dump) {
-		r = err_set(err, EINVAL, o->run ? "-a and --dump exclude each other" :
-			    "neither -a nor --dump is given");
-		err_hint(err, "'tracer replay -a' replays the newest recording");
+	if (cmd == &replay_cmd && !o->run) {
+		r = err_set(err, EINVAL, "a replay under a debugger is not there yet");
+		err_hint(err, "'tracer replay -a' replays the newest recording to its end");
 		return r;
 	}
 	o->dir = first < argc ? argv[first] : NULL;

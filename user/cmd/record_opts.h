@@ -15,14 +15,15 @@ struct record_opts {
 
 struct replay_opts {
 	bool run;		/* -a: to the end, with its output */
-	bool dump;
 	const char *dir;	/* NULL: the newest */
 };
 
-extern const struct cli_cmd record_cmd, replay_cmd;
+extern const struct cli_cmd record_cmd, replay_cmd, dump_cmd, ps_cmd, ls_cmd;
 
 /* As export_opts_parse. */
 int record_opts_parse(struct record_opts *o, int argc, char **argv, struct err *err);
-int replay_opts_parse(struct replay_opts *o, int argc, char **argv, struct err *err);
+/* Of @cmd: replay, dump, ps or ls. */
+int replay_opts_parse(struct replay_opts *o, const struct cli_cmd *cmd, int argc, char **argv,
+		      struct err *err);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The executable behind replay: it needs no privilege, and links neither libbpf nor what traces. */
+/*
+ * The executable behind replay, dump, ps and ls: it needs no privilege, and links neither libbpf
+ * nor what traces.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -11,48 +14,89 @@
 #include "cmd/record_opts.h"
 #include "rr/recdir.h"
 #include "rr/recdump.h"
+#include "rr/recps.h"
 #include "rr/replayer.h"
 
 #define EXIT_ERROR 2
 
-static int replay(const struct replay_opts *o, struct err *err)
+static int replay(const char *dir, struct err *err)
 {
-	struct replayer_opts opts = { .output = true };
+	const struct replayer_opts opts = { .dir = dir, .output = true };
 	struct replayer_result res;
-	struct buf dir = BUF_INIT;
-	int r = 0;
+	int r = replayer_run(&opts, &res, err);
 
-	if (!o->dir)
-		r = recdir_newest(&dir, err);
-	opts.dir = o->dir ? o->dir : dir.data;
-	if (!r && o->dump) {
-		r = recdump(opts.dir, STDOUT_FILENO, err);
-	} else if (!r) {
-		r = replayer_run(&opts, &res, err);
-		if (!r)
-			r = WIFSIGNALED(res.status) ? 128 + WTERMSIG(res.status) :
-			    WEXITSTATUS(res.status);
+	if (r)
+		return r;
+	return WIFSIGNALED(res.status) ? 128 + WTERMSIG(res.status) : WEXITSTATUS(res.status);
+}
+
+static int dump(const char *dir, struct err *err)
+{
+	return recdump(dir, STDOUT_FILENO, err);
+}
+
+static int print(struct buf *b, struct err *err)
+{
+	int r = b->failed ? -ENOMEM : io_write_all(STDOUT_FILENO, b->data, b->len);
+
+	buf_release(b);
+	return r ? err_sys(err, -r, "cannot write to stdout") : 0;
+}
+
+static int ps(const char *dir, struct err *err)
+{
+	struct buf b = BUF_INIT;
+	int r = recps(&b, dir, err), w = b.len ? print(&b, err) : 0;
+
+	return r ? r : w;
+}
+
+static int ls(const char *dir, struct err *err)
+{
+	struct buf b = BUF_INIT;
+	int r = recls(&b, err);
+
+	(void)dir;
+	return r ? r : print(&b, err);
+}
+
+static const struct {
+	const struct cli_cmd *cmd;
+	int (*run)(const char *dir, struct err *err);
+} commands[] = { { &replay_cmd, replay }, { &dump_cmd, dump }, { &ps_cmd, ps }, { &ls_cmd, ls } };
+
+static int run(int argc, char **argv, struct err *err)
+{
+	struct buf newest = BUF_INIT;
+	struct replay_opts o;
+	int r;
+
+	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(argv[1], commands[i].cmd->name))
+			continue;
+		r = replay_opts_parse(&o, commands[i].cmd, argc - 1, argv + 1, err);
+		/* tracer prints help before it comes to this. */
+		if (r == CLI_WANTS_HELP)
+			break;
+		if (!r && !o.dir && commands[i].run != ls) {
+			r = recdir_newest(&newest, err);
+			o.dir = newest.data;
+		}
+		r = r ? r : commands[i].run(o.dir, err);
+		buf_release(&newest);
+		return r;
 	}
-	buf_release(&dir);
-	return r;
+	err_set(err, EINVAL, "this program is run by tracer, not by itself");
+	err_hint(err, "as in 'tracer replay -a'");
+	return -EINVAL;
 }
 
 int main(int argc, char **argv)
 {
-	struct replay_opts o;
 	struct err err = { 0 };
 	int r;
 
 	io_hold_standard_fds();
-	r = argc < 2 || strcmp(argv[1], "replay") ? CLI_WANTS_HELP :
-	    replay_opts_parse(&o, argc - 1, argv + 1, &err);
-	/* tracer prints help before it comes to this. */
-	if (r == CLI_WANTS_HELP) {
-		err_set(&err, EINVAL, "this program is run by tracer, not by itself");
-		err_hint(&err, "as in 'tracer replay -a'");
-		r = -EINVAL;
-	}
-	if (!r)
-		r = replay(&o, &err);
+	r = run(argc, argv, &err);
 	return r < 0 ? cli_fail("tracer", &err, EXIT_ERROR) : r;
 }

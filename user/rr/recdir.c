@@ -28,6 +28,11 @@ static int base_of(struct buf *path, const struct caller *who, struct err *err)
 	return path->failed ? err_sys(err, ENOMEM, "cannot name a recording") : 0;
 }
 
+int recdir_base(struct buf *path, struct err *err)
+{
+	return base_of(path, NULL, err);
+}
+
 static int make_parents(char *path)
 {
 	for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {

@@ -13,6 +13,8 @@
  */
 int recdir_make(struct buf *path, const char *name, const char *program,
 		const struct caller *who, struct err *err);
+/* Where this user's recordings are. */
+int recdir_base(struct buf *path, struct err *err);
 /* Takes away one into which nothing was recorded. */
 void recdir_remove(const char *path, const struct caller *who);
 /* The newest of this user; -ENOENT with words when there is none. */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "rr/recps.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "rr/recdir.h"
+#include "rr/recfile.h"
+
+struct proc {
+	uint32_t tid, parent;
+	char *program;		/* NULL: its parent's, or a thread */
+	uint32_t code;
+	bool ended, execing;
+};
+
+struct procs {
+	struct proc *at;
+	size_t n;
+};
+
+static struct proc *find(const struct procs *p, uint32_t tid)
+{
+	for (size_t i = p->n; i-- > 0;)
+		if (p->at[i].tid == tid && !p->at[i].ended)
+			return &p->at[i];
+	return NULL;
+}
+
+static struct proc *add(struct procs *p, uint32_t tid, uint32_t parent)
+{
+	struct proc *at = realloc(p->at, (p->n + 1) * sizeof(*at));
+
+	if (!at)
+		return NULL;
+	p->at = at;
+	at[p->n] = (struct proc){ .tid = tid, .parent = parent };
+	return &at[p->n++];
+}
+
+/* The first mapping of a new image is the program's. */
+static int name_it(struct proc *p, const struct rr_head *h)
+{
+	const struct rr_ev_map *m = (const void *)h;
+
+	if (!p || !p->execing || h->bytes < sizeof(*m) || m->path_bytes > h->bytes - sizeof(*m))
+		return 0;
+	p->execing = false;
+	free(p->program);
+	p->program = strndup((const char *)h + sizeof(*m), m->path_bytes);
+	return p->program ? 0 : -ENOMEM;
+}
+
+static int see(struct procs *all, const struct rr_head *h)
+{
+	struct proc *p = find(all, h->tid);
+
+	switch (h->type) {
+	case RR_EV_FORK:
+		return h->bytes < sizeof(struct rr_ev_fork) ||
+		       add(all, ((const struct rr_ev_fork *)(const void *)h)->child, h->tid) ?
+		       0 : -ENOMEM;
+	case RR_EV_EXEC:
+		p = p ? p : add(all, h->tid, 0);
+		if (!p)
+			return -ENOMEM;
+		p->execing = true;
+		return 0;
+	case RR_EV_MAP:
+		return name_it(p, h);
+	case RR_EV_EXIT:
+		if (p && h->bytes >= sizeof(struct rr_ev_exit)) {
+			p->ended = true;
+			p->code = ((const struct rr_ev_exit *)(const void *)h)->code;
+		}
+	}
+	return 0;
+}
+
+static void add_name(struct buf *out, const char *s)
+{
+	for (; *s; s++)
+		buf_addf(out, *s >= ' ' && *s != 0x7f ? "%c" : "\\x%02x", (unsigned char)*s);
+}
+
+static void tell(struct buf *out, const struct proc *p)
+{
+	buf_addf(out, "%-8" PRIu32, p->tid);
+	if (p->parent)
+		buf_addf(out, "%-8" PRIu32, p->parent);
+	else
+		buf_addf(out, "%-8s", "-");
+	if (!p->ended)
+		buf_addf(out, "%-8s", "-");
+	else if (WIFSIGNALED(p->code))
+		buf_addf(out, "SIG%-5s", sigabbrev_np(WTERMSIG(p->code)) ?
+			 sigabbrev_np(WTERMSIG(p->code)) : "?");
+	else
+		buf_addf(out, "%-8d", WEXITSTATUS(p->code));
+	add_name(out, p->program ? p->program : "(no exec)");
+	buf_addc(out, '\n');
+}
+
+int recps(struct buf *out, const char *dir, struct err *err)
+{
+	struct procs all = { 0 };
+	const struct rr_head *h;
+	struct recread *rec;
+	char path[4096];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/events", dir);
+	r = recread_open(&rec, path, err);
+	if (r)
+		return r;
+	while ((r = recread_next(rec, &h, err)) > 0) {
+		r = see(&all, h);
+		if (r) {
+			err_sys(err, -r, "cannot list processes");
+			break;
+		}
+	}
+	buf_addf(out, "%-8s%-8s%-8s%s\n", "PID", "PPID", "EXIT", "PROGRAM");
+	for (size_t i = 0; i < all.n; i++) {
+		tell(out, &all.at[i]);
+		free(all.at[i].program);
+	}
+	free(all.at);
+	recread_close(rec);
+	return r;
+}
+
+struct entry {
+	struct timespec when;
+	uint64_t bytes;
+	char name[256];
+};
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->when.tv_sec != y->when.tv_sec)
+		return x->when.tv_sec < y->when.tv_sec ? 1 : -1;
+	return x->when.tv_nsec < y->when.tv_nsec ? 1 : -1;
+}
+
+static int list(struct entry **out, size_t *n, const char *base)
+{
+	DIR *dir = opendir(base);
+	struct entry *e = NULL;
+	struct dirent *d;
+	struct stat st;
+
+	while (dir && (d = readdir(dir))) {
+		char path[4096 + 300];
+		void *more;
+
+		snprintf(path, sizeof(path), "%s/%s/events", base, d->d_name);
+		if (d->d_name[0] == '.' || stat(path, &st))
+			continue;
+		more = realloc(e, (*n + 1) * sizeof(*e));
+		if (!more) {
+			free(e);
+			closedir(dir);
+			return -ENOMEM;
+		}
+		e = more;
+		e[*n].when = st.st_mtim;
+		e[*n].bytes = (uint64_t)st.st_size;
+		snprintf(e[*n].name, sizeof(e[*n].name), "%s", d->d_name);
+		++*n;
+	}
+	if (dir)
+		closedir(dir);
+	*out = e;
+	return 0;
+}
+
+int recls(struct buf *out, struct err *err)
+{
+	struct buf base = BUF_INIT;
+	struct entry *e = NULL;
+	size_t n = 0;
+	int r = recdir_base(&base, err);
+
+	if (r)
+		return r;
+	r = list(&e, &n, base.data);
+	if (r)
+		err_sys(err, -r, "cannot list recordings");
+	else if (n)
+		qsort(e, n, sizeof(*e), newest_first);
+	for (size_t i = 0; !r && i < n; i++) {
+		char when[32];
+		struct tm tm;
+
+		localtime_r(&e[i].when.tv_sec, &tm);
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
+		buf_addf(out, "%s %12" PRIu64 "  %s/", when, e[i].bytes, base.data);
+		add_name(out, e[i].name);
+		buf_addc(out, '\n');
+	}
+	free(e);
+	buf_release(&base);
+	return r;
+}
