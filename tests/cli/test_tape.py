@@ -70,6 +70,28 @@ PATTERNS = [
     (r"(?P<n>a)(?<m>b)", "ab", "[ab]"),
     (r"[]a]", "]a", "[]][a]"),
     (r"\d", "1٣", "[1][٣]"),
+    # Words have marks, joiners and letters of numbers' other kinds as the crate has them.
+    (r"\b.", "e\u0301a ²b", "[e]\u0301a[ ]²[b]"),
+    (r"\B.", "a\u200db", "a[\u200d][b]"),
+    (r"(?-u:\b)\w", "aéb", "[a][é][b]"),
+    (r"\b{start}.|.\b{end}", "abc é\u0301", "[a]b[c] [é][\u0301]"),
+    (r"\b{start-half}.", "ab -", "[a]b [-]"),
+    (r"\b{end-half}b", "ab -b", "ab -b"),
+    (r"\<.", "ab e\u0301", "[a]b [e]\u0301"),
+    # Case is of ASCII without Unicode, of all else with it, and of properties too.
+    (r"(?i-u:k[a-z]\w)", "kſa kaK KAB", "kſa kaK [KAB]"),
+    (r"(?i)\p{Lu}", "aÉ1", "[a][É]1"),
+    (r"(?i)[^\p{Ll}]", "Aé1", "Aé[1]"),
+    (r"(?i)\p{Lowercase}", "Aª1", "[A][ª]1"),
+    # Properties by their long names; a name alone is that of a script, not of its extensions.
+    (r"\p{Letter}\p{isDecimal_Number}", "a1", "[a1]"),
+    (r"\p{punct}|\p{Currency-Symbol}", "a!€", "a[!][€]"),
+    (r"\p{gc!=Lu}|\p{General_Category=Uppercase Letter}{2}", "aBC", "[a][BC]"),
+    (r"\p{Greek}", "α\u0342", "[α]\u0342"),
+    (r"\p{scx=Greek}", "α\u0342", "[α][\u0342]"),
+    (r"\p{Assigned}", "a\u0378", "[a]\u0378"),
+    (r"\P{^Lu}", "aB", "a[B]"),
+    ("(?x)a\u2009[\u3000b]\x85", "ab", "[ab]"),
 ]
 
 REFUSED = [
@@ -80,6 +102,8 @@ REFUSED = [
     (r"\Qa\E", "unrecognized escape"), (r"\K", "unrecognized escape"), (r"\C", "unrecognized"),
     (r"(?#c)", "unrecognized flag"), (r"(?-u:[^a])", "invalid UTF-8"), (r"\xg", "hexadecimal"),
     (r"\x{110000}", "scalar value"), ("\\", "incomplete"), (r"\p{Nonsense}", "error"),
+    (r"\p{Age=6.0}", "Unicode property not found"), (r"\p{L&}", "Unicode property not found"),
+    (r"\b{word}", "start, end, start-half or end-half"), (r"\b{start", "unclosed"),
 ]
 
 USAGE = ["--foo", "-o -o -g .", "-g a -g b", "-c 0", "-c 2-1", "-c x", "-f 1,,2", "-l", "-j 0 -l 1",
