@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import ROOT, TRACER, Skip, check, contains, equal, main, need, run, scratch, test
-from tape import TAPE, by_tracer, shows, tape
+from tape import TAPE, by_tracer, same, shows, tape
 
 SIX = "1\n2\n3\n4\n5\n6\n"
 SHARED = os.path.join(ROOT, "..", "shared", "cases", "tape")
@@ -79,7 +79,7 @@ PATTERNS = [
     (r"\b{end-half}b", "ab -b", "ab -b"),
     (r"\<.", "ab e\u0301", "[a]b [e]\u0301"),
     # Case is of ASCII without Unicode, of all else with it, and of properties too.
-    (r"(?i-u:k[a-z]\w)", "kſa kaK KAB", "kſa kaK [KAB]"),
+    (r"(?i-u:k[a-z]\w)", "kſa ka\u212a KAB", "kſa ka\u212a [KAB]"),
     (r"(?i)\p{Lu}", "aÉ1", "[a][É]1"),
     (r"(?i)[^\p{Ll}]", "Aé1", "Aé[1]"),
     (r"(?i)\p{Lowercase}", "Aª1", "[A][ª]1"),
@@ -190,6 +190,28 @@ def a_runaway_pattern_is_an_error_that_names_the_line():
     r = tape("-og", "(a|aa)+[bc]", data=data, timeout=50)
     equal(r.rc, 1, r.err)
     contains(r.err, "line 2", "the message")
+
+
+@test(timeout=200, root=False)
+def a_pattern_ends_however_long_the_line():
+    """Steps that PCRE2 does not count: repetitions of a character, and places to begin at."""
+    data = "x\n" + "a" * 1000000 + "\n"
+    for pattern in ("a*a*[bc]", "x*y*z*a*b"):
+        r = tape("-og", pattern, data=data, timeout=90)
+        equal(r.rc, 1, f"{pattern}: {r.err}")
+        contains(r.err, "line 2: the pattern takes too many steps", pattern)
+
+
+@test(root=False)
+def patterns_in_long_lines():
+    """They are matched in pieces, and by other code, with the same result."""
+    words = ["a1", "é€9", "aaab", "xyé", "😀", "_", "a" * 900]
+    for odd in (b"z", "ñ".encode(), b"\xff\x80a\xe2\x82"):
+        part = [w.encode() for w in words] + [odd]
+        for pattern in (r"\w+\d+", r"(?:\pL+\d*)+\B", "[^ ]*z|a.", r"a*\b"):
+            short = tape("-og", pattern, data=b" \n".join(part) + b" \n").ok().raw_out
+            long = tape("-og", pattern, data=b" ".join(part * 200) + b" \n").ok().raw_out
+            same(long, (short.replace(b"\n", b"") * 200) + b"\n", f"{pattern} with {odd!r}")
 
 
 @test(root=False)

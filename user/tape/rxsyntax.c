@@ -15,6 +15,7 @@
 
 #define NO_ATOM ((size_t)-1)
 #define REPEAT_MAX 65535	/* PCRE2's */
+#define LONG_SPREAD 16		/* fewer ways to repeat are not long */
 #define TEXT_MAX ((size_t)4 << 20)
 
 struct open_group {
@@ -31,6 +32,8 @@ struct translation {
 	size_t atom;		/* where the last one begins; NO_ATOM: nothing to repeat */
 	bool repeated;		/* it has a repetition already */
 	unsigned int atoms, repeats;	/* for the shape */
+	unsigned int long_repeats;
+	bool guarded;		/* each of those has a callout behind it */
 	bool plus, other;	/* a repetition is "+"; something is more than an atom */
 };
 
@@ -216,8 +219,8 @@ static int read_count(struct translation *t, uint64_t *n)
 	return 0;
 }
 
-/* "{N}", "{N,}", "{N,M}" from behind the brace, written to @text. */
-static int read_braces(struct translation *t, struct buf *text)
+/* "{N}", "{N,}", "{N,M}" from behind the brace, written to @text; *spread: M - N. */
+static int read_braces(struct translation *t, struct buf *text, uint64_t *spread)
 {
 	const char *open = t->r.p - 1;
 	uint64_t low, high;
@@ -226,15 +229,18 @@ static int read_braces(struct translation *t, struct buf *text)
 	if (rc)
 		return rc;
 	buf_addf(text, "{%llu", (unsigned long long)low);
+	*spread = 0;
 	if (rx_at_text(&t->r, ",")) {
 		t->r.p++;
 		buf_addc(text, ',');
+		*spread = REPEAT_MAX;
 		if (!rx_at_text(&t->r, "}") && t->r.p < t->r.end) {
 			rc = read_count(t, &high);
 			if (!rc && high < low)
 				rc = rx_refuse(&t->r, open, "invalid repetition count range, the "
 					       "start must be <= the end");
 			buf_addf(text, "%llu", (unsigned long long)high);
+			*spread = high - low;
 		}
 	}
 	if (!rc && !rx_at_text(&t->r, "}"))
@@ -259,6 +265,7 @@ static void wrap_atom(struct translation *t)
 static int add_repeat(struct translation *t, char c)
 {
 	struct buf text = BUF_INIT;
+	uint64_t spread = c == '?' ? 1 : REPEAT_MAX;
 	bool lazy;
 	int rc = 0;
 
@@ -267,7 +274,7 @@ static int add_repeat(struct translation *t, char c)
 	if (t->repeated)
 		wrap_atom(t);
 	if (c == '{')
-		rc = read_braces(t, &text);
+		rc = read_braces(t, &text, &spread);
 	else
 		buf_addc(&text, c);
 	if (!rc) {
@@ -276,6 +283,9 @@ static int add_repeat(struct translation *t, char c)
 		buf_adds(t->out, text.data);
 		if (lazy != t->r.flags.swap_greed)
 			buf_addc(t->out, '?');
+		t->long_repeats += spread >= LONG_SPREAD;
+		if (t->guarded && spread >= LONG_SPREAD)
+			buf_adds(t->out, "(?C)");
 		t->plus = c == '+' && !lazy && !t->r.flags.swap_greed;
 		t->repeated = true;
 		t->repeats++;
@@ -354,8 +364,8 @@ static int check_utf8(struct translation *t)
 	return 0;
 }
 
-int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, bool ascii,
-		       enum rx_shape *shape, struct err *err)
+int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, unsigned int how,
+		       enum rx_shape *shape, unsigned int *long_repeats, struct err *err)
 {
 	struct translation *t = calloc(1, sizeof(*t));
 	int rc;
@@ -363,9 +373,10 @@ int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, bool as
 	if (!t)
 		return err_sys(err, ENOMEM, "cannot read the pattern");
 	t->r = (struct rx_parse){ .start = pattern, .p = pattern, .end = pattern + len, .err = err,
-				  .ascii = ascii,
+				  .ascii = how & RX_ASCII,
 				  .flags = { .multi_line = true, .unicode = true } };
 	t->out = out;
+	t->guarded = how & RX_GUARDED;
 	t->atom = NO_ATOM;
 	rc = check_utf8(t);
 	while (!rc && t->r.p < t->r.end) {
@@ -380,6 +391,7 @@ int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, bool as
 	if (rc == -ENOMEM || (!rc && out->failed))
 		rc = err_sys(err, ENOMEM, "cannot read the pattern");
 	*shape = shape_of(t);
+	*long_repeats = t->long_repeats;
 	free(t);
 	return rc;
 }
