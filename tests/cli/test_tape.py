@@ -182,6 +182,9 @@ def oniguruma():
     shows(b"\xff\xe3a\n", b"\xff\xe3[a]\n", "-Gog", "a")
     shows(b"a\xe3\n", b"[a\xe3]\n", "-Gog", ".+")
     shows("ab\nac\nad\n", "[ab]\n[ac]\nad\n", "-Gg", "a(?=b)", "-A", "1")
+    r = tape("-Gog", "a[^b]*[bc]", data="x\n" + "a" * 200000 + "\n", timeout=15)
+    equal(r.rc, 1, r.err)
+    contains(r.err, "line 2: the pattern takes too many steps", "a pattern that runs on")
 
 
 @test(root=False)
