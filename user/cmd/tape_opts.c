@@ -131,6 +131,7 @@ const struct cli_cmd tape_cmd = {
 		"around. TEIP_HIGHLIGHT ('<{}>') is how holes are shown; TEIP_SED_PATH and "
 		"TEIP_AWK_PATH are the programs of --sed and --awk.",
 	.program = "tracer-tape",
+	.by_itself = true,
 	.operands = CLI_OPERANDS_MIXED,
 	.operand = "command",
 	.opts = tape_rows,
