@@ -254,6 +254,8 @@ static int run(const struct tape_opts *o, const struct tape_select *sel, struct 
 	if (sel->by == TAPE_NUMBERED) {
 		r = selector_argv(o, &words);
 		job->selector = words.argv;
+		/* A typo is not to pass what was to be masked; -e may be a grep that finds none. */
+		job->selector_must_succeed = o->sed || o->awk;
 		/* sed and awk print lines; -e prints what it is to read. */
 		job->number_end = o->nul && !o->sed && !o->awk ? '\0' : '\n';
 	}
