@@ -28,6 +28,7 @@ SHOWN = [
     ("-f2 -d::", "a::b::c\n", "a::[b]::c\n"),
     ("-vf 2", "a b c\n", "[a] b [c]\n"),
     ("-og b+", "abbab\n", "a[bb]a[b]\n"),
+    ("-og -b", "a-b\n", "a[-b]\n"),
     ("-vog b+", "abbab\n", "[a]bb[a]b\n"),
     ("-g b", "a\nb\n", "a\n[b]\n"),
     ("-g 3 -A 1 -B 1", SIX, "1\n[2]\n[3]\n[4]\n5\n6\n"),
@@ -147,6 +148,8 @@ def both_names_do_the_same():
     for args in (["-og", "b"], ["-s", "-l", "1", "--", "cat"], ["tape", "-l", "1"]):
         a, b = tape(*args, data="abc\n"), by_tracer(*args, data="abc\n")
         equal((a.rc, a.out, a.err), (b.rc, b.out, b.err), f"{args}")
+    version = run([TRACER, "--version"]).ok().out.split()[1]
+    equal(tape("--version").ok().out, f"tape (tracer) {version}\n", "its version")
 
 
 @test(root=False)
