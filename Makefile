@@ -404,6 +404,8 @@ install: all docs
 	$(INSTALL) -m 644 $(B)/completion/tracer.bash $(DESTDIR)$(bashdir)/tracer
 	$(INSTALL) -m 644 $(B)/completion/_tracer $(DESTDIR)$(zshdir)/_tracer
 	$(INSTALL) -m 644 $(B)/completion/tracer.fish $(DESTDIR)$(fishdir)/tracer.fish
+	ln -sf tracer $(DESTDIR)$(bashdir)/tape
+	ln -sf tracer.fish $(DESTDIR)$(fishdir)/tape.fish
 	$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(docdir)/
 	$(INSTALL) -m 644 $(FORMATS) $(DESTDIR)$(docdir)/formats/
 
@@ -414,6 +416,7 @@ uninstall:
 	-rmdir $(DESTDIR)$(includedir)/tracer 2>/dev/null
 	rm -f $(DESTDIR)$(bashdir)/tracer $(DESTDIR)$(zshdir)/_tracer \
 		$(DESTDIR)$(fishdir)/tracer.fish
+	rm -f $(DESTDIR)$(bashdir)/tape $(DESTDIR)$(fishdir)/tape.fish
 	rm -rf $(DESTDIR)$(libexecdir) $(DESTDIR)$(docdir)
 
 clean:

@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import ROOT, TRACER, Skip, check, contains, equal, main, need, run, scratch, test
-from tape import TAPE, by_tracer, shows, tape
+from tape import TAPE, by_tracer, same, shows, tape
 
 SIX = "1\n2\n3\n4\n5\n6\n"
 SHARED = os.path.join(ROOT, "..", "shared", "cases", "tape")
@@ -28,6 +28,7 @@ SHOWN = [
     ("-f2 -d::", "a::b::c\n", "a::[b]::c\n"),
     ("-vf 2", "a b c\n", "[a] b [c]\n"),
     ("-og b+", "abbab\n", "a[bb]a[b]\n"),
+    ("-og -b", "a-b\n", "a[-b]\n"),
     ("-vog b+", "abbab\n", "[a]bb[a]b\n"),
     ("-g b", "a\nb\n", "a\n[b]\n"),
     ("-g 3 -A 1 -B 1", SIX, "1\n[2]\n[3]\n[4]\n5\n6\n"),
@@ -70,6 +71,28 @@ PATTERNS = [
     (r"(?P<n>a)(?<m>b)", "ab", "[ab]"),
     (r"[]a]", "]a", "[]][a]"),
     (r"\d", "1٣", "[1][٣]"),
+    # Words have marks, joiners and letters of numbers' other kinds as the crate has them.
+    (r"\b.", "e\u0301a ²b", "[e]\u0301a[ ]²[b]"),
+    (r"\B.", "a\u200db", "a[\u200d][b]"),
+    (r"(?-u:\b)\w", "aéb", "[a][é][b]"),
+    (r"\b{start}.|.\b{end}", "abc é\u0301", "[a]b[c] [é][\u0301]"),
+    (r"\b{start-half}.", "ab -", "[a]b [-]"),
+    (r"\b{end-half}b", "ab -b", "ab -b"),
+    (r"\<.", "ab e\u0301", "[a]b [e]\u0301"),
+    # Case is of ASCII without Unicode, of all else with it, and of properties too.
+    (r"(?i-u:k[a-z]\w)", "kſa ka\u212a KAB", "kſa ka\u212a [KAB]"),
+    (r"(?i)\p{Lu}", "aÉ1", "[a][É]1"),
+    (r"(?i)[^\p{Ll}]", "Aé1", "Aé[1]"),
+    (r"(?i)\p{Lowercase}", "Aª1", "[A][ª]1"),
+    # Properties by their long names; a name alone is that of a script, not of its extensions.
+    (r"\p{Letter}\p{isDecimal_Number}", "a1", "[a1]"),
+    (r"\p{punct}|\p{Currency-Symbol}", "a!€", "a[!][€]"),
+    (r"\p{gc!=Lu}|\p{General_Category=Uppercase Letter}{2}", "aBC", "[a][BC]"),
+    (r"\p{Greek}", "α\u0342", "[α]\u0342"),
+    (r"\p{scx=Greek}", "α\u0342", "[α][\u0342]"),
+    (r"\p{Assigned}", "a\u0378", "[a]\u0378"),
+    (r"\P{^Lu}", "aB", "a[B]"),
+    ("(?x)a\u2009[\u3000b]\x85", "ab", "[ab]"),
 ]
 
 REFUSED = [
@@ -80,6 +103,8 @@ REFUSED = [
     (r"\Qa\E", "unrecognized escape"), (r"\K", "unrecognized escape"), (r"\C", "unrecognized"),
     (r"(?#c)", "unrecognized flag"), (r"(?-u:[^a])", "invalid UTF-8"), (r"\xg", "hexadecimal"),
     (r"\x{110000}", "scalar value"), ("\\", "incomplete"), (r"\p{Nonsense}", "error"),
+    (r"\p{Age=6.0}", "Unicode property not found"), (r"\p{L&}", "Unicode property not found"),
+    (r"\b{word}", "start, end, start-half or end-half"), (r"\b{start", "unclosed"),
 ]
 
 USAGE = ["--foo", "-o -o -g .", "-g a -g b", "-c 0", "-c 2-1", "-c x", "-f 1,,2", "-l", "-j 0 -l 1",
@@ -123,6 +148,8 @@ def both_names_do_the_same():
     for args in (["-og", "b"], ["-s", "-l", "1", "--", "cat"], ["tape", "-l", "1"]):
         a, b = tape(*args, data="abc\n"), by_tracer(*args, data="abc\n")
         equal((a.rc, a.out, a.err), (b.rc, b.out, b.err), f"{args}")
+    version = run([TRACER, "--version"]).ok().out.split()[1]
+    equal(tape("--version").ok().out, f"tape (tracer) {version}\n", "its version")
 
 
 @test(root=False)
@@ -158,6 +185,9 @@ def oniguruma():
     shows(b"\xff\xe3a\n", b"\xff\xe3[a]\n", "-Gog", "a")
     shows(b"a\xe3\n", b"[a\xe3]\n", "-Gog", ".+")
     shows("ab\nac\nad\n", "[ab]\n[ac]\nad\n", "-Gg", "a(?=b)", "-A", "1")
+    r = tape("-Gog", "a[^b]*[bc]", data="x\n" + "a" * 200000 + "\n", timeout=15)
+    equal(r.rc, 1, r.err)
+    contains(r.err, "line 2: the pattern takes too many steps", "a pattern that runs on")
 
 
 @test(root=False)
@@ -166,6 +196,28 @@ def a_runaway_pattern_is_an_error_that_names_the_line():
     r = tape("-og", "(a|aa)+[bc]", data=data, timeout=50)
     equal(r.rc, 1, r.err)
     contains(r.err, "line 2", "the message")
+
+
+@test(timeout=200, root=False)
+def a_pattern_ends_however_long_the_line():
+    """Steps that PCRE2 does not count: repetitions of a character, and places to begin at."""
+    data = "x\n" + "a" * 1000000 + "\n"
+    for pattern in ("a*a*[bc]", "x*y*z*a*b"):
+        r = tape("-og", pattern, data=data, timeout=90)
+        equal(r.rc, 1, f"{pattern}: {r.err}")
+        contains(r.err, "line 2: the pattern takes too many steps", pattern)
+
+
+@test(root=False)
+def patterns_in_long_lines():
+    """They are matched in pieces, and by other code, with the same result."""
+    words = ["a1", "é€9", "aaab", "xyé", "😀", "_", "a" * 900]
+    for odd in (b"z", "ñ".encode(), b"\xff\x80a\xe2\x82"):
+        part = [w.encode() for w in words] + [odd]
+        for pattern in (r"\w+\d+", r"(?:\pL+\d*)+\B", "[^ ]*z|a.", r"a*\b"):
+            short = tape("-og", pattern, data=b" \n".join(part) + b" \n").ok().raw_out
+            long = tape("-og", pattern, data=b" ".join(part * 200) + b" \n").ok().raw_out
+            same(long, (short.replace(b"\n", b"") * 200) + b"\n", f"{pattern} with {odd!r}")
 
 
 @test(root=False)

@@ -86,6 +86,13 @@ def f8_the_input_is_not_the_commands():
 
 
 @test(root=False)
+def f8_a_word_cannot_hold_what_words_cannot():
+    r = tape("-I@", "-l", "2", "--", "echo", "@", data="x\na\0b\ny\n")
+    equal((r.rc, r.out), (1, "x\n"), r.err)
+    contains(r.err, "line 2: an argument cannot hold a NUL byte", "the message")
+
+
+@test(root=False)
 def f9_no_shell_and_one_dialect():
     shows("x\na b\nc\nd\n", "x\n[a b]\n[c]\nd\n", "-A", "1", "-g", "a b")
     shows(SIX, "".join(f"[{i}]\n" for i in range(1, 7)), "-A", "1", "-g", "\\d")

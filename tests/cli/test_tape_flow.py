@@ -12,8 +12,9 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import (DEVNULL, PIPE, SANITIZED, Failure, Skip, check, clean_env, contains, equal,
                      finish, main, need, run, scratch, start, test, wait_for)
-from tape import MARKS, TAPE, same, tape
+from tape import MARKS, TAPE, same, shows, tape
 
+SIX = "1\n2\n3\n4\n5\n6\n"
 MANY = "".join(f"{i}\n" for i in range(100000)).encode()
 
 # Commands that must not hang: (command, exit code, what the output is made of, or None)
@@ -73,6 +74,17 @@ def numbers_that_do_not_ascend():
     equal((r.rc, r.out), (0, "1\n[2]\n3\n4\n[5]\n[6]\n"), r.err)
     contains(r.err, "3 lines of the selector", "the warning")
     contains(r.err, "'3'", "the warning")
+
+
+@test(root=False)
+def a_selector_that_fails():
+    """sed and awk say what is wrong; nothing is passed on as if no line were selected."""
+    for option, word in (("--sed", "foo("), ("--awk", "(")):
+        for command in ([], ["--", "cat"]):
+            r = tape(option, word, *command, data="a\nb\n")
+            equal((r.rc, r.out), (1, ""), f"{option} {word}: {r.err}")
+            contains(r.err, f"'{option[2:]}' failed with status", f"{option} {word}")
+    shows(SIX, SIX, "-e", "exit 3")
 
 
 @test(root=False)

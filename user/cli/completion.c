@@ -28,6 +28,11 @@ static void quoted(struct buf *b, const char *s, const char *also)
 	}
 }
 
+static bool runs_command(const struct cli_cmd *cmd)
+{
+	return cmd->operand && !strcmp(cmd->operand, "command");
+}
+
 static void commands_add(struct buf *b, const struct cli_tool *tool)
 {
 	for (size_t i = 0; tool->cmds[i]; i++)
@@ -87,6 +92,29 @@ static void bash_values(struct buf *b, const struct cli_cmd *cmd)
 	buf_adds(b, "\t\tesac\n");
 }
 
+static void letters_add(struct buf *b, const struct cli_cmd *cmd, bool arg)
+{
+	for (const struct cli_opt *o = cmd->opts; !cli_is_end(o); o++)
+		if (o->letter && cli_takes_arg(o) == arg)
+			buf_addc(b, o->letter);
+}
+
+/* Up to two flags before a letter that takes an argument, as in -og RE. */
+static void bash_clusters(struct buf *b, const struct cli_cmd *cmd)
+{
+	for (int flags = 1; flags <= 2; flags++) {
+		buf_adds(b, "|-");
+		for (int i = 0; i < flags; i++) {
+			buf_addc(b, '[');
+			letters_add(b, cmd, false);
+			buf_addc(b, ']');
+		}
+		buf_addc(b, '[');
+		letters_add(b, cmd, true);
+		buf_addc(b, ']');
+	}
+}
+
 /* Sets $first to the index of the first operand of `run`, 0 when there is none yet. */
 static void bash_first_operand(struct buf *b, const struct cli_cmd *cmd)
 {
@@ -104,6 +132,7 @@ static void bash_first_operand(struct buf *b, const struct cli_cmd *cmd)
 		pattern_add(b, o);
 		any = true;
 	}
+	bash_clusters(b, cmd);
 	buf_adds(b, ") ((i++))\n"
 		 "\t\t\t\t[[ ${COMP_WORDS[i]} == = ]] && ((i++)) ;;\n"
 		 "\t\t\t-*) ;;\n"
@@ -114,6 +143,16 @@ static void bash_first_operand(struct buf *b, const struct cli_cmd *cmd)
 		 "\t\t\tdeclare -F _command_offset >/dev/null && _command_offset \"$first\"\n"
 		 "\t\t\treturn\n"
 		 "\t\tfi\n");
+}
+
+/* The line with the tool's name before it; _command_offset reads it by its text too. */
+static void bash_by_itself(struct buf *b, const struct cli_tool *tool, const char *name)
+{
+	buf_addf(b, "_%s_%s() {\n\tCOMP_LINE=\"%s $COMP_LINE\"\n"
+		 "\t((COMP_POINT += %zu, COMP_CWORD++))\n"
+		 "\tCOMP_WORDS=(%s \"${COMP_WORDS[@]}\")\n\tCOMP_WORDS[1]=%s\n\t_%s\n}\n"
+		 "complete -o default -F _%s_%s %s\n", tool->name, name, tool->name,
+		 strlen(tool->name) + 1, tool->name, name, tool->name, tool->name, name, name);
 }
 
 static void completion_bash(struct buf *b, const struct cli_tool *tool)
@@ -132,7 +171,7 @@ static void completion_bash(struct buf *b, const struct cli_tool *tool)
 		const struct cli_cmd *cmd = tool->cmds[i];
 
 		buf_addf(b, "\t%s)\n", cmd->name);
-		if (cmd->operands == CLI_OPERANDS_COMMAND)
+		if (runs_command(cmd))
 			bash_first_operand(b, cmd);
 		bash_values(b, cmd);
 		buf_adds(b, "\t\tif [[ $cur == -* ]]; then\n\t\t\tCOMPREPLY=($(compgen -W '");
@@ -152,6 +191,9 @@ static void completion_bash(struct buf *b, const struct cli_tool *tool)
 		buf_adds(b, "\t\t;;\n");
 	}
 	buf_addf(b, "\tesac\n}\ncomplete -o default -F _%s %s\n", tool->name, tool->name);
+	for (size_t i = 0; tool->cmds[i]; i++)
+		if (tool->cmds[i]->by_itself)
+			bash_by_itself(b, tool, tool->cmds[i]->name);
 }
 
 static void zsh_action(struct buf *b, const struct cli_opt *o)
@@ -196,9 +238,16 @@ static void zsh_spec(struct buf *b, const struct cli_opt *o, bool letter)
 
 static void completion_zsh(struct buf *b, const struct cli_tool *tool)
 {
-	buf_addf(b, "#compdef %s\n# generated from the option tables\n_%s() {\n"
+	buf_addf(b, "#compdef %s", tool->name);
+	for (size_t i = 0; tool->cmds[i]; i++)
+		if (tool->cmds[i]->by_itself)
+			buf_addf(b, " %s", tool->cmds[i]->name);
+	buf_addf(b, "\n# generated from the option tables\n_%s() {\n"
 		 "\tlocal curcontext=$curcontext state line\n\ttypeset -A opt_args\n"
-		 "\tif ((CURRENT == 2)); then\n\t\tlocal -a cmds=(\n", tool->name, tool->name);
+		 "\tif [[ $service != %s ]]; then\n"
+		 "\t\twords=(%s $service \"${(@)words[2,-1]}\")\n\t\t((CURRENT++))\n\tfi\n"
+		 "\tif ((CURRENT == 2)); then\n\t\tlocal -a cmds=(\n", tool->name, tool->name,
+		 tool->name);
 	for (size_t i = 0; tool->cmds[i]; i++) {
 		buf_addf(b, "\t\t\t'%s:", tool->cmds[i]->name);
 		quoted(b, tool->cmds[i]->summary, ":\\");
@@ -216,7 +265,7 @@ static void completion_zsh(struct buf *b, const struct cli_tool *tool)
 			if (o->name)
 				zsh_spec(b, o, false);
 		}
-		if (cmd->operands == CLI_OPERANDS_COMMAND)
+		if (runs_command(cmd))
 			buf_adds(b, " \\\n\t\t\t'(-)1:command: _command_names -e'"
 				 " \\\n\t\t\t'*::args: _normal'");
 		else if (cmd->operand && !strcmp(cmd->operand, "pid"))
@@ -233,10 +282,15 @@ static void completion_zsh(struct buf *b, const struct cli_tool *tool)
 	buf_addf(b, "\tesac\n}\n_%s \"$@\"\n", tool->name);
 }
 
+/* @tool NULL: of the command by itself. */
 static void fish_option(struct buf *b, const struct cli_tool *tool, const struct cli_cmd *cmd,
 			const struct cli_opt *o)
 {
-	buf_addf(b, "complete -c %s -n '__fish_seen_subcommand_from %s'", tool->name, cmd->name);
+	if (tool)
+		buf_addf(b, "complete -c %s -n '__fish_seen_subcommand_from %s'", tool->name,
+			 cmd->name);
+	else
+		buf_addf(b, "complete -c %s", cmd->name);
 	if (o->letter)
 		buf_addf(b, " -s %c", o->letter);
 	if (o->name)
@@ -272,12 +326,17 @@ static void completion_fish(struct buf *b, const struct cli_tool *tool)
 			 tool->name, cmd->name, cmd->summary);
 		for (const struct cli_opt *o = cmd->opts; !cli_is_end(o); o++)
 			fish_option(b, tool, cmd, o);
-		if (cmd->operands == CLI_OPERANDS_COMMAND)
+		if (runs_command(cmd))
 			buf_addf(b, "complete -c %s -n '__fish_seen_subcommand_from %s' -x -a "
 				 "'(__fish_complete_subcommand)'\n", tool->name, cmd->name);
 		else if (cmd->operand && !strcmp(cmd->operand, "pid"))
 			buf_addf(b, "complete -c %s -n '__fish_seen_subcommand_from %s' -f -a "
 				 "'(__fish_complete_pids)'\n", tool->name, cmd->name);
+		if (!cmd->by_itself)
+			continue;
+		for (const struct cli_opt *o = cmd->opts; !cli_is_end(o); o++)
+			fish_option(b, NULL, cmd, o);
+		buf_addf(b, "complete -c %s -x -a '(__fish_complete_subcommand)'\n", cmd->name);
 	}
 }
 

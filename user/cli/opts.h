@@ -58,6 +58,7 @@ struct cli_cmd {
 	const char *usage;	/* behind "tracer NAME " */
 	const char *text;	/* what it does: paragraphs parted by an empty line */
 	const char *program;	/* executable in libexec that runs it; NULL: tracer itself */
+	bool by_itself;		/* also installed as a program of that name */
 	enum cli_operands operands;
 	/* What operands are, for completion: "pid", "command", "file", "topic" or NULL. */
 	const char *operand;

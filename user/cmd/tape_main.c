@@ -254,6 +254,8 @@ static int run(const struct tape_opts *o, const struct tape_select *sel, struct 
 	if (sel->by == TAPE_NUMBERED) {
 		r = selector_argv(o, &words);
 		job->selector = words.argv;
+		/* A typo is not to pass what was to be masked; -e may be a grep that finds none. */
+		job->selector_must_succeed = o->sed || o->awk;
 		/* sed and awk print lines; -e prints what it is to read. */
 		job->number_end = o->nul && !o->sed && !o->awk ? '\0' : '\n';
 	}
@@ -291,6 +293,8 @@ static int tape(const struct tape_opts *o)
 	return r;
 }
 
+#define VERSION_LINE "tape (tracer) " TRACER_VERSION "\n"
+
 /* Run as `tracer tape ...` or, by its other name, as `tape ...`. */
 static bool called_by_tracer(int argc, char **argv)
 {
@@ -313,6 +317,9 @@ int main(int argc, char **argv)
 	child_keep_sigpipe(sigpipe_ignored);
 	signal(SIGXFSZ, SIG_IGN);
 	shift = called_by_tracer(argc, argv);
+	if (!shift && argc == 2 && !strcmp(argv[1], "--version"))
+		return io_write_all(STDOUT_FILENO, VERSION_LINE, sizeof(VERSION_LINE) - 1) ?
+		       EXIT_FAILED : 0;
 	r = tape_opts_parse(&o, argc - shift, argv + shift, &err);
 	if (r == CLI_WANTS_HELP)
 		return print_help();

@@ -127,10 +127,11 @@ const struct cli_cmd tape_cmd = {
 		"\n"
 		"Of several selectors one counts: -l, then -g without -o, then -A, -B, -C, "
 		"--sed, --awk and -e; --csv; then -og, -G, -c, and -f with -d before -D. "
-		"Patterns are those of Rust's regex crate: Unicode, leftmost first, no look- "
+		"Patterns are those of Rust's regex crate: Unicode, leftmost first, no look-"
 		"around. TEIP_HIGHLIGHT ('<{}>') is how holes are shown; TEIP_SED_PATH and "
 		"TEIP_AWK_PATH are the programs of --sed and --awk.",
 	.program = "tracer-tape",
+	.by_itself = true,
 	.operands = CLI_OPERANDS_MIXED,
 	.operand = "command",
 	.opts = tape_rows,

@@ -21,6 +21,7 @@ struct tape_job {
 	char end;		/* of a hole and of its answer: '\n' or NUL */
 	char *const *selector;	/* TAPE_NUMBERED: a command that prints the numbers */
 	char number_end;	/* of those */
+	bool selector_must_succeed;	/* its status other than 0 is an error */
 };
 
 /* What there is to say besides an error. */

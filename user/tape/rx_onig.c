@@ -16,7 +16,8 @@
 #ifdef TAPE_HAVE_ONIG
 #include <oniguruma.h>
 
-#define RETRY_LIMIT 50000000ul
+#define RETRY_LIMIT 50000000ul		/* from one place that a match may begin at */
+#define RETRY_LIMIT_PER_BYTE 16ul	/* of a line, besides, from all of them */
 #define SUBSTITUTE 0x1a
 
 struct onig_calls {
@@ -32,6 +33,7 @@ struct onig_calls {
 	OnigRegion *(*region_new)(void);
 	void (*region_free)(OnigRegion *region, int self);
 	int (*set_retry_limit)(unsigned long n);
+	int (*set_search_limit)(unsigned long n);	/* NULL before 6.9.5 */
 	OnigEncodingType *utf8;
 	OnigSyntaxType *syntax;
 };
@@ -45,6 +47,7 @@ static const struct { const char *name; size_t offset; } symbols[] = {
 	{ "onig_region_new", offsetof(struct onig_calls, region_new) },
 	{ "onig_region_free", offsetof(struct onig_calls, region_free) },
 	{ "onig_set_retry_limit_in_match", offsetof(struct onig_calls, set_retry_limit) },
+	{ "onig_set_retry_limit_in_search", offsetof(struct onig_calls, set_search_limit) },
 	{ "OnigEncodingUTF8", offsetof(struct onig_calls, utf8) },
 	{ "OnigSyntaxOniguruma", offsetof(struct onig_calls, syntax) },
 };
@@ -70,7 +73,7 @@ static int load(struct rx_onig *o, struct err *err)
 	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
 		void *p = dlsym(library, symbols[i].name);
 
-		if (!p)
+		if (!p && symbols[i].offset != offsetof(struct onig_calls, set_search_limit))
 			return err_set(err, ENOSYS, "Oniguruma here has no %s", symbols[i].name);
 		memcpy((char *)&o->call + symbols[i].offset, &p, sizeof(p));
 	}
@@ -115,6 +118,8 @@ static int set_subject(struct rx_onig *o, const char *s, size_t n, size_t from)
 		o->subject = o->copied ? o->copy : s;
 		return 0;
 	}
+	if (o->call.set_search_limit)
+		o->call.set_search_limit(RETRY_LIMIT + RETRY_LIMIT_PER_BYTE * n);
 	o->copied = false;
 	o->subject = s;
 	for (size_t i = 0; i < n; i += len) {

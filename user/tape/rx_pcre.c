@@ -12,10 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/codepoint.h"
 #include "tape/rx.h"
 
-#define MATCH_LIMIT 50000000u	/* steps in one match: some seconds */
+/*
+ * No pattern is to run for minutes. PCRE2 counts groups, from each place that a match may begin
+ * at: less than a second for each. It does not count places, which are tried in pieces with a
+ * look at the clock in between, nor repetitions of one character, behind which code for long
+ * subjects has callouts when there are several: each multiplies the ways by the line's length.
+ */
+#define MATCH_LIMIT 50000000u
+#define STEP_FIRST_BYTES ((size_t)1 << 10)
+#define STEP_MOST_BYTES ((size_t)64 << 10)
+#define BYTES_PER_LOOK ((size_t)1 << 30)	/* callouts times the subject's length */
+#define SEARCH_LIMIT_NS 4000000000u
+#define SEARCH_NS_PER_BYTE 50u
 #define HEAP_LIMIT_KIB (64u << 10)
 #define STACK_FIRST_BYTES ((size_t)32 << 10)
 #define STACK_MAX_BYTES ((size_t)8 << 20)
@@ -39,8 +51,13 @@ struct rx_code {
 };
 
 struct rx_pcre {
-	struct rx_code code[KINDS];
+	struct rx_code code[2][KINDS];	/* the second are guarded */
 	enum kind kind;		/* of the subject at hand */
+	bool guarded;		/* it is long enough for that */
+	size_t long_bytes;	/* from which length on subjects are */
+	size_t callouts;	/* since the last look at the clock */
+	uint64_t until_ns;	/* for the search at hand; 0: no look at the clock yet */
+	size_t subject_bytes;	/* more than 0 where there are callouts */
 	pcre2_match_data *data;
 	/*
 	 * In .data, for ever. Volatile: the two are stored one by one just before, and a load
@@ -50,8 +67,12 @@ struct rx_pcre {
 	pcre2_match_context *context;
 	pcre2_compile_context *compile;
 	pcre2_jit_stack *stack;
-	struct buf text, ascii_text;
+	struct buf text[2], ascii_text[2];
 };
+
+/* How long a subject may be without a guard, by the number of long repetitions. */
+static const size_t unguarded_bytes[] = { STEP_FIRST_BYTES, STEP_FIRST_BYTES, 1024, 256, 128, 64 };
+#define REPEATS_MOST (sizeof(unguarded_bytes) / sizeof(unguarded_bytes[0]) - 1)
 
 static void pcre_release(struct rx *rx)
 {
@@ -59,10 +80,12 @@ static void pcre_release(struct rx *rx)
 
 	if (!p)
 		return;
-	for (size_t k = 0; k < KINDS; k++)
-		pcre2_code_free(p->code[k].code);
-	buf_release(&p->text);
-	buf_release(&p->ascii_text);
+	for (size_t i = 0; i < 2; i++) {
+		for (size_t k = 0; k < KINDS; k++)
+			pcre2_code_free(p->code[i][k].code);
+		buf_release(&p->text[i]);
+		buf_release(&p->ascii_text[i]);
+	}
 	pcre2_match_data_free(p->data);
 	pcre2_match_context_free(p->context);
 	pcre2_compile_context_free(p->compile);
@@ -79,20 +102,42 @@ static int refused(int code, const char *text, size_t len, struct err *err)
 		       len < 200 ? (int)len : 200, text, (const char *)words);
 }
 
-static int build_kind(struct rx_pcre *p, enum kind kind)
+static int build_kind(struct rx_pcre *p, bool guarded, enum kind kind)
 {
-	const struct buf *text = kind == KIND_ASCII ? &p->ascii_text : &p->text;
-	struct rx_code *c = &p->code[kind];
+	const struct buf *text = kind == KIND_ASCII ? &p->ascii_text[guarded] : &p->text[guarded];
+	struct rx_code *c = &p->code[guarded][kind];
 	size_t at;
 	int code = 0;
 
 	c->tried = true;
 	c->code = pcre2_compile((PCRE2_SPTR)(text->data ? text->data : ""), text->len,
-				COMPILE_FLAGS | kind_compile[kind], &code, &at, p->compile);
+				COMPILE_FLAGS | kind_compile[kind] |
+				(guarded ? PCRE2_USE_OFFSET_LIMIT : 0), &code, &at, p->compile);
 	if (!c->code)
 		return code;
 	c->jit = !pcre2_jit_compile(c->code, PCRE2_JIT_COMPLETE);
 	return 0;
+}
+
+static bool too_long(struct rx_pcre *p)
+{
+	const uint64_t now = clock_mono_ns();
+
+	if (!p->until_ns)
+		p->until_ns = now + SEARCH_LIMIT_NS + SEARCH_NS_PER_BYTE * p->subject_bytes;
+	return now > p->until_ns;
+}
+
+static int on_callout(pcre2_callout_block *block, void *arg)
+{
+	struct rx_pcre *p = arg;
+
+	(void)block;
+	/* A repetition may run through the whole subject before it comes here. */
+	if (++p->callouts < BYTES_PER_LOOK / p->subject_bytes)
+		return 0;
+	p->callouts = 0;
+	return too_long(p) ? PCRE2_ERROR_MATCHLIMIT : 0;
 }
 
 static int pcre_build(struct rx_pcre *p, const char *pattern, size_t len, struct err *err)
@@ -108,20 +153,25 @@ static int pcre_build(struct rx_pcre *p, const char *pattern, size_t len, struct
 	pcre2_set_newline(p->compile, PCRE2_NEWLINE_LF);
 	pcre2_set_match_limit(p->context, MATCH_LIMIT);
 	pcre2_set_heap_limit(p->context, HEAP_LIMIT_KIB);
-	code = build_kind(p, KIND_INVALID);
+	pcre2_set_callout(p->context, on_callout, p);
+	code = build_kind(p, false, KIND_INVALID);
 	return code ? refused(code, pattern, len, err) : 0;
 }
 
 static int pcre_compile(struct rx *rx, const char *pattern, size_t len, struct err *err)
 {
 	struct rx_pcre *p = calloc(1, sizeof(*p));
-	int r;
+	unsigned int repeats = 0;
+	int r = 0;
 
 	rx->state = p;
 	if (!p)
 		return err_sys(err, ENOMEM, "cannot compile the pattern");
-	r = rxsyntax_translate(&p->ascii_text, pattern, len, true, &rx->shape, err);
-	r = r ? r : rxsyntax_translate(&p->text, pattern, len, false, &rx->shape, err);
+	for (unsigned int how = 0; !r && how < 2 * RX_GUARDED; how++)
+		r = rxsyntax_translate(how & RX_ASCII ? &p->ascii_text[how / RX_GUARDED] :
+				       &p->text[how / RX_GUARDED], pattern, len, how, &rx->shape,
+				       &repeats, err);
+	p->long_bytes = unguarded_bytes[repeats < REPEATS_MOST ? repeats : REPEATS_MOST];
 	return r ? r : pcre_build(p, pattern, len, err);
 }
 
@@ -169,15 +219,24 @@ static bool is_utf8(const char *s, size_t n)
 /* The code for the subject, which is new when the search begins at its start. */
 static const struct rx_code *choose(struct rx_pcre *p, const char *s, size_t n, size_t from)
 {
+	struct rx_code *c;
+
 	if (!from) {
 		p->kind = is_ascii(s, n) ? KIND_ASCII : is_utf8(s, n) ? KIND_UTF8 : KIND_INVALID;
+		p->guarded = n > p->long_bytes;
+		p->subject_bytes = n;
 		/* A pattern with characters past U+00FF has no code for bytes. */
-		if (!p->code[p->kind].tried)
-			build_kind(p, p->kind);
-		if (!p->code[p->kind].code)
+		c = p->code[p->guarded];
+		if (!c[p->kind].tried)
+			build_kind(p, p->guarded, p->kind);
+		if (!c[p->kind].code) {
 			p->kind = KIND_INVALID;
+			if (!c[p->kind].tried)
+				build_kind(p, p->guarded, p->kind);
+		}
+		p->guarded &= c[p->kind].code != NULL;
 	}
-	return &p->code[p->kind];
+	return &p->code[p->guarded][p->kind];
 }
 
 /* The machine's stack was too small: once more on one of our own. */
@@ -209,6 +268,58 @@ static int failed(struct rx *rx, int code)
 	return err_set(&rx->err, EILSEQ, "the pattern cannot be matched: %s", (const char *)words);
 }
 
+/* The character that begins at most at @at, which is behind @from; and the next one. */
+static size_t char_before(const char *s, size_t n, size_t at, size_t *next)
+{
+	uint32_t cp;
+	unsigned int len;
+
+	for (int i = 0; i < 3 && at && ((unsigned char)s[at] & 0xc0) == 0x80; i++)
+		at--;
+	len = utf8_decode(s + at, n - at, &cp);
+	*next = at + (len ? len : 1);
+	return at;
+}
+
+static inline int match(struct rx_pcre *p, const struct rx_code *c, const char *s, size_t n,
+			size_t from)
+{
+	return c->jit ? pcre2_jit_match(c->code, (PCRE2_SPTR)s, n, from, 0, p->data, p->context) :
+	       pcre2_match(c->code, (PCRE2_SPTR)s, n, from, kind_match[p->kind], p->data,
+			   p->context);
+}
+
+/* The same with guarded code, in steps. */
+static int match_guarded(struct rx_pcre *p, const struct rx_code *c, const char *s, size_t n,
+			 size_t from)
+{
+	size_t step = STEP_FIRST_BYTES;
+	int code;
+
+	p->until_ns = 0;
+	p->callouts = 0;
+	if (n - from <= step)
+		return match(p, c, s, n, from);
+
+	for (;;) {
+		size_t next = n;
+
+		pcre2_set_offset_limit(p->context, n - from <= step ? PCRE2_UNSET :
+				       char_before(s, n, from + step, &next));
+		code = match(p, c, s, n, from);
+		if (code != PCRE2_ERROR_NOMATCH || n - from <= step)
+			break;
+		if (too_long(p)) {
+			code = PCRE2_ERROR_MATCHLIMIT;
+			break;
+		}
+		from = next;
+		step = step < STEP_MOST_BYTES ? step * 2 : step;
+	}
+	pcre2_set_offset_limit(p->context, PCRE2_UNSET);
+	return code;
+}
+
 static ptrdiff_t pcre_matches(struct rx *rx, const char *s, size_t n, struct rx_walk *w,
 			      struct tape_span *hole, size_t cap)
 {
@@ -217,11 +328,8 @@ static ptrdiff_t pcre_matches(struct rx *rx, const char *s, size_t n, struct rx_
 	size_t k = 0;
 
 	while (k < cap && w->from <= n) {
-		const int code = c->jit ?
-			pcre2_jit_match(c->code, (PCRE2_SPTR)s, n, w->from, 0, p->data,
-					p->context) :
-			pcre2_match(c->code, (PCRE2_SPTR)s, n, w->from, kind_match[p->kind],
-				    p->data, p->context);
+		const int code = p->guarded ? match_guarded(p, c, s, n, w->from) :
+				 match(p, c, s, n, w->from);
 
 		if (code >= 0)
 			k += rx_take(w, s, n, p->found[0], p->found[1], &hole[k]);

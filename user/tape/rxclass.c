@@ -63,20 +63,13 @@ static void union_text(struct class_union *u, struct buf *out)
 	*u = (struct class_union){ 0 };
 }
 
-static bool at_text(const struct rx_parse *r, const char *text)
-{
-	const size_t n = strlen(text);
-
-	return (size_t)(r->end - r->p) >= n && !memcmp(r->p, text, n);
-}
-
 /* "[:^name:]": true when it was one. */
 static bool read_posix(struct rx_parse *r, struct class_union *u)
 {
 	const char *p = r->p + 2;
 	const bool negated = p < r->end && *p == '^';
 
-	if (!at_text(r, "[:"))
+	if (!rx_at_text(r, "[:"))
 		return false;
 	p += negated;
 	for (size_t i = 0; i < sizeof(posix_classes) / sizeof(posix_classes[0]); i++) {
@@ -94,16 +87,8 @@ static bool read_posix(struct rx_parse *r, struct class_union *u)
 
 static void skip_blanks(struct rx_parse *r)
 {
-	while (r->flags.extended && r->p < r->end) {
-		if (strchr(" \t\n\r\v\f", *r->p) && *r->p) {
-			r->p++;
-		} else if (*r->p == '#') {
-			while (r->p < r->end && *r->p != '\n')
-				r->p++;
-		} else {
-			break;
-		}
-	}
+	while (r->flags.extended && r->p < r->end && rx_skip_blank(r))
+		;
 }
 
 /* One end of a range, or a class by an escape: *cp and 0, or 1 when it was added to @u. */
@@ -144,7 +129,7 @@ static int read_range(struct rx_parse *r, struct class_union *u)
 		return rc < 0 ? rc : 0;
 	skip_blanks(r);
 	high = low;
-	if (at_text(r, "-") && !at_text(r, "--") && r->p + 1 < r->end && r->p[1] != ']') {
+	if (rx_at_text(r, "-") && !rx_at_text(r, "--") && r->p + 1 < r->end && r->p[1] != ']') {
 		r->p++;
 		skip_blanks(r);
 		if (r->p == r->end)
@@ -180,7 +165,8 @@ static int read_union(struct rx_parse *r, struct class_union *u, const char *ope
 			continue;
 		}
 		begun = true;
-		if (*r->p == ']' || at_text(r, "&&") || at_text(r, "--") || at_text(r, "~~"))
+		if (*r->p == ']' || rx_at_text(r, "&&") || rx_at_text(r, "--") ||
+		    rx_at_text(r, "~~"))
 			return 0;
 		if (*r->p != '[') {
 			rc = read_range(r, u);
@@ -249,7 +235,7 @@ int rx_read_class(struct rx_parse *r, struct buf *out)
 		return rx_refuse(r, open, "exceed the maximum number of nested "
 				 "parentheses/brackets");
 	skip_blanks(r);
-	negated = at_text(r, "^");
+	negated = rx_at_text(r, "^");
 	r->p += negated;
 	if (negated && !r->flags.unicode)
 		return rx_refuse(r, open, "pattern can match invalid UTF-8");

@@ -20,9 +20,34 @@ static const struct { char letter; const char *unicode, *ascii; } perl_classes[]
 	{ 'w', "0-9A-Z_a-z\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}", "0-9A-Z_a-z" },
 };
 
-static const struct { char letter; const char *text; } asserts[] = {
-	{ 'A', "\\A" }, { 'z', "\\z" }, { 'b', "\\b" }, { 'B', "\\B" },
-	{ '<', "\\b(?=\\w)" }, { '>', "\\b(?<=\\w)" },
+/*
+ * PCRE2's \b knows less of words than its \w and the crate's \b do: marks and joiners are
+ * in them. For ASCII the two agree.
+ */
+#define WORD_ASCII "0-9A-Z_a-z"
+#define WORD WORD_ASCII "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}"
+#define BEHIND(word) "(?<=[" word "])"
+#define NOT_BEHIND(word) "(?<![" word "])"
+#define AHEAD(word) "(?=[" word "])"
+#define NOT_AHEAD(word) "(?![" word "])"
+#define BOUNDARY(word) "(?" BEHIND(word) NOT_AHEAD(word) "|" AHEAD(word) ")"
+#define NO_BOUNDARY(word) "(?" BEHIND(word) AHEAD(word) "|" NOT_AHEAD(word) ")"
+#define START(word) NOT_BEHIND(word) AHEAD(word)
+#define END(word) BEHIND(word) NOT_AHEAD(word)
+
+struct word_assert { const char *name, *unicode, *ascii, *for_ascii; };
+
+#define ASSERT(name, of, for_ascii) { name, of(WORD), of(WORD_ASCII), for_ascii }
+
+static const struct word_assert word_asserts[] = {
+	ASSERT("b", BOUNDARY, "\\b"), ASSERT("B", NO_BOUNDARY, "\\B"),
+	ASSERT("<", START, "\\b(?=\\w)"), ASSERT(">", END, "\\b(?<=\\w)"),
+};
+
+/* "\b{start}" and so on. */
+static const struct word_assert braced_asserts[] = {
+	ASSERT("start", START, "\\b(?=\\w)"), ASSERT("end", END, "\\b(?<=\\w)"),
+	ASSERT("start-half", NOT_BEHIND, "(?<!\\w)"), ASSERT("end-half", NOT_AHEAD, "(?!\\w)"),
 };
 
 static const char controls[][2] = {
@@ -44,9 +69,43 @@ int rx_refuse(struct rx_parse *r, const char *at, const char *why)
 		       (int)len, r->start, (int)column, "", why);
 }
 
+/* Unicode's White_Space. */
+static bool is_blank(uint32_t cp)
+{
+	switch (cp) {
+	case 0x85: case 0xa0: case 0x1680: case 0x2028: case 0x2029: case 0x202f: case 0x205f:
+	case 0x3000:
+		return true;
+	}
+	return cp == ' ' || (cp >= '\t' && cp <= '\r') || (cp >= 0x2000 && cp <= 0x200a);
+}
+
+bool rx_skip_blank(struct rx_parse *r)
+{
+	uint32_t cp = 0;
+	const unsigned int n = rx_peek(r, &cp);
+
+	if (is_blank(cp)) {
+		r->p += n;
+		return true;
+	}
+	if (cp != '#')
+		return false;
+	while (r->p < r->end && *r->p != '\n')
+		r->p++;
+	return true;
+}
+
 unsigned int rx_peek(const struct rx_parse *r, uint32_t *cp)
 {
 	return utf8_decode(r->p, (size_t)(r->end - r->p), cp);
+}
+
+bool rx_at_text(const struct rx_parse *r, const char *text)
+{
+	const size_t n = strlen(text);
+
+	return (size_t)(r->end - r->p) >= n && !memcmp(r->p, text, n);
 }
 
 void rx_add_char(struct buf *out, uint32_t cp)
@@ -99,7 +158,7 @@ static int read_hex(struct rx_parse *r, unsigned int digits, struct rx_escaped *
 /* Behind \p or \P: a letter, or a name in braces. */
 static int read_property(struct rx_parse *r, struct rx_escaped *e)
 {
-	const char *at = r->p, *name = r->p, *sign = "";
+	const char *at = r->p, *name = r->p;
 	size_t n = 1;
 
 	if (!r->flags.unicode)
@@ -115,30 +174,15 @@ static int read_property(struct rx_parse *r, struct rx_escaped *e)
 		name++;
 		if (*name == '^') {
 			name++;
-			sign = "^";
+			e->negated = !e->negated;
 		}
 		n = (size_t)(close - name);
 		r->p = close;
 	}
 	r->p++;
-	for (size_t i = 0; i < n; i++) {
-		const char c = name[i] | 0x20;
-
-		if (!((c >= 'a' && c <= 'z') || strchr(" -_:=0123456789", name[i])) || !name[i])
-			return rx_refuse(r, at, "Unicode property not found");
-	}
-	if (!n || n > 100)
-		return rx_refuse(r, at, "Unicode property not found");
 	e->kind = RX_ESC_CLASS;
-	snprintf(e->text, sizeof(e->text), "\\p{%s%.*s}", sign, (int)n, name);
-	/* "Any" and "ASCII" are the crate's, "gc=L" is its way to say "L". */
-	for (char *c = e->text; *c; c++) {
-		if (*c == '=')
-			*c = ':';
-	}
-	if (n > 3 && !strncmp(name, "gc", 2) && (name[2] == '=' || name[2] == ':'))
-		snprintf(e->text, sizeof(e->text), "\\p{%s%.*s}", sign, (int)n - 3, name + 3);
-	return 0;
+	return rx_property(e, name, n, r->flags.ignore_case) ? 0 :
+	       rx_refuse(r, at, "Unicode property not found");
 }
 
 static bool read_perl_class(struct rx_parse *r, char c, struct rx_escaped *e)
@@ -157,16 +201,60 @@ static bool read_perl_class(struct rx_parse *r, char c, struct rx_escaped *e)
 	return false;
 }
 
-static bool read_assert(char c, struct rx_escaped *e)
+static void assert_text(const struct rx_parse *r, const struct word_assert *a,
+			struct rx_escaped *e)
 {
-	for (size_t i = 0; i < sizeof(asserts) / sizeof(asserts[0]); i++) {
-		if (asserts[i].letter != c)
-			continue;
-		e->kind = RX_ESC_ASSERT;
-		snprintf(e->text, sizeof(e->text), "%s", asserts[i].text);
-		return true;
+	const char *text = r->ascii ? a->for_ascii : r->flags.unicode ? a->unicode : a->ascii;
+
+	/* What a word is, is no matter of case. */
+	snprintf(e->text, sizeof(e->text), r->flags.ignore_case ? "(?-i:%s)" : "%s", text);
+}
+
+/* Behind "\b" at a brace: 1 when a name is in it, 0 when it repeats. */
+static int read_braced_assert(struct rx_parse *r, struct rx_escaped *e)
+{
+	const char *open = r->p, *name = open + 1, *p = name;
+
+	while (p < r->end && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '-'))
+		p++;
+	if (p == name)
+		return 0;
+	if (p == r->end || *p != '}')
+		return rx_refuse(r, open, "special word boundary assertion is either unclosed or "
+				 "contains an invalid character");
+	for (size_t i = 0; i < sizeof(braced_asserts) / sizeof(braced_asserts[0]); i++) {
+		const char *known = braced_asserts[i].name;
+
+		if (strlen(known) == (size_t)(p - name) && !memcmp(known, name, strlen(known))) {
+			r->p = p + 1;
+			assert_text(r, &braced_asserts[i], e);
+			return 1;
+		}
 	}
-	return false;
+	return rx_refuse(r, open, "unrecognized special word boundary assertion, valid choices "
+			 "are: start, end, start-half or end-half");
+}
+
+/* 1 when it was an assertion, 0, or -EINVAL. */
+static int read_assert(struct rx_parse *r, char c, struct rx_escaped *e)
+{
+	int rc = 0;
+
+	e->kind = RX_ESC_ASSERT;
+	if (c == 'A' || c == 'z') {
+		snprintf(e->text, sizeof(e->text), "\\%c", c);
+		return 1;
+	}
+	if (c == 'b' && r->p < r->end && *r->p == '{')
+		rc = read_braced_assert(r, e);
+	for (size_t i = 0; !rc && i < sizeof(word_asserts) / sizeof(word_asserts[0]); i++) {
+		if (*word_asserts[i].name == c) {
+			assert_text(r, &word_asserts[i], e);
+			return 1;
+		}
+	}
+	e->kind = rc ? RX_ESC_ASSERT : RX_ESC_CHAR;
+	return rc;
 }
 
 int rx_read_escape(struct rx_parse *r, struct rx_escaped *e)
@@ -194,8 +282,9 @@ int rx_read_escape(struct rx_parse *r, struct rx_escaped *e)
 		e->negated = c == 'P';
 		return read_property(r, e);
 	}
-	if (read_assert(c, e))
-		return 0;
+	rc = read_assert(r, c, e);
+	if (rc)
+		return rc < 0 ? rc : 0;
 	if (read_perl_class(r, c, e)) {
 		rc = e->negated && !r->flags.unicode ? rx_refuse(r, at, NO_UTF8) : 0;
 		return rc;
@@ -203,5 +292,24 @@ int rx_read_escape(struct rx_parse *r, struct rx_escaped *e)
 	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c & 0x80)
 		return rx_refuse(r, at, "unrecognized escape sequence");
 	e->cp = (unsigned char)c;
+	return 0;
+}
+
+int rx_skip_name(struct rx_parse *r, const char *open)
+{
+	const char *name = r->p;
+
+	for (; r->p < r->end && *r->p != '>'; r->p++) {
+		const char c = *r->p;
+		const bool first = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+				   c & 0x80;
+
+		if (!first && (r->p == name || !((c >= '0' && c <= '9') || strchr("._[]", c))))
+			return rx_refuse(r, r->p, "invalid capture group character");
+	}
+	if (r->p == r->end)
+		return rx_refuse(r, open, "unclosed capture group name");
+	if (r->p++ == name)
+		return rx_refuse(r, name, "empty capture group name");
 	return 0;
 }

@@ -15,6 +15,7 @@
 
 #define NO_ATOM ((size_t)-1)
 #define REPEAT_MAX 65535	/* PCRE2's */
+#define LONG_SPREAD 16		/* fewer ways to repeat are not long */
 #define TEXT_MAX ((size_t)4 << 20)
 
 struct open_group {
@@ -31,6 +32,8 @@ struct translation {
 	size_t atom;		/* where the last one begins; NO_ATOM: nothing to repeat */
 	bool repeated;		/* it has a repetition already */
 	unsigned int atoms, repeats;	/* for the shape */
+	unsigned int long_repeats;
+	bool guarded;		/* each of those has a callout behind it */
 	bool plus, other;	/* a repetition is "+"; something is more than an atom */
 };
 
@@ -41,11 +44,31 @@ static void begin_atom(struct translation *t)
 	t->atoms++;
 }
 
-static int add_literal(struct translation *t, uint32_t cp)
+/* Without Unicode, case is that of ASCII: k is not the sign for Kelvin. */
+static bool ascii_alone(const struct translation *t)
+{
+	return t->r.flags.ignore_case && !t->r.flags.unicode && !t->r.ascii;
+}
+
+static void begin_character(struct translation *t)
 {
 	begin_atom(t);
-	rx_add_char(t->out, cp);
+	if (ascii_alone(t))
+		buf_adds(t->out, "(?:(?-i:(?=[\\x{0}-\\x{7f}]))");
+}
+
+static int end_character(struct translation *t)
+{
+	if (ascii_alone(t))
+		buf_addc(t->out, ')');
 	return 0;
+}
+
+static int add_literal(struct translation *t, uint32_t cp)
+{
+	begin_character(t);
+	rx_add_char(t->out, cp);
+	return end_character(t);
 }
 
 static void add_flag_change(struct translation *t, const struct rx_flags *f)
@@ -85,9 +108,9 @@ static int add_escape(struct translation *t)
 		return add_literal(t, e.cp);
 	if (e.kind == RX_ESC_ASSERT)
 		return add_assert(t, e.text);
-	begin_atom(t);
+	begin_character(t);
 	buf_addf(t->out, "[%s%s]", e.negated ? "^" : "", e.text);
-	return 0;
+	return end_character(t);
 }
 
 /* What stands behind "(?" up to ":" or ")". */
@@ -124,32 +147,6 @@ static int read_flags(struct translation *t, struct rx_flags *f)
 	return rx_refuse(&t->r, at - 2, "unclosed group");
 }
 
-static int skip_name(struct translation *t, const char *open)
-{
-	const char *name = t->r.p;
-
-	for (; t->r.p < t->r.end && *t->r.p != '>'; t->r.p++) {
-		const char c = *t->r.p;
-		const bool first = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-				   c & 0x80;
-
-		if (!first && (t->r.p == name || !((c >= '0' && c <= '9') || strchr("._[]", c))))
-			return rx_refuse(&t->r, t->r.p, "invalid capture group character");
-	}
-	if (t->r.p == t->r.end)
-		return rx_refuse(&t->r, open, "unclosed capture group name");
-	if (t->r.p++ == name)
-		return rx_refuse(&t->r, name, "empty capture group name");
-	return 0;
-}
-
-static bool at_text(const struct translation *t, const char *text)
-{
-	const size_t n = strlen(text);
-
-	return (size_t)(t->r.end - t->r.p) >= n && !memcmp(t->r.p, text, n);
-}
-
 static int push_group(struct translation *t, const char *at, size_t atom,
 		      const struct rx_flags *inside)
 {
@@ -173,14 +170,14 @@ static int open_group(struct translation *t)
 
 	t->other = true;
 	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
-		if (at_text(t, looks[i]))
+		if (rx_at_text(&t->r, looks[i]))
 			return rx_refuse(&t->r, at, "look-around, including look-ahead and "
 					 "look-behind, is not supported");
 	}
-	if (at_text(t, "?P<") || at_text(t, "?<")) {
-		t->r.p += at_text(t, "?<") ? 2 : 3;
-		rc = skip_name(t, at);
-	} else if (at_text(t, "?")) {
+	if (rx_at_text(&t->r, "?P<") || rx_at_text(&t->r, "?<")) {
+		t->r.p += rx_at_text(&t->r, "?<") ? 2 : 3;
+		rc = rx_skip_name(&t->r, at);
+	} else if (rx_at_text(&t->r, "?")) {
 		t->r.p++;
 		rc = read_flags(t, &inside);
 		if (!rc && *t->r.p++ == ')') {
@@ -222,8 +219,8 @@ static int read_count(struct translation *t, uint64_t *n)
 	return 0;
 }
 
-/* "{N}", "{N,}", "{N,M}" from behind the brace, written to @text. */
-static int read_braces(struct translation *t, struct buf *text)
+/* "{N}", "{N,}", "{N,M}" from behind the brace, written to @text; *spread: M - N. */
+static int read_braces(struct translation *t, struct buf *text, uint64_t *spread)
 {
 	const char *open = t->r.p - 1;
 	uint64_t low, high;
@@ -232,18 +229,21 @@ static int read_braces(struct translation *t, struct buf *text)
 	if (rc)
 		return rc;
 	buf_addf(text, "{%llu", (unsigned long long)low);
-	if (at_text(t, ",")) {
+	*spread = 0;
+	if (rx_at_text(&t->r, ",")) {
 		t->r.p++;
 		buf_addc(text, ',');
-		if (!at_text(t, "}") && t->r.p < t->r.end) {
+		*spread = REPEAT_MAX;
+		if (!rx_at_text(&t->r, "}") && t->r.p < t->r.end) {
 			rc = read_count(t, &high);
 			if (!rc && high < low)
 				rc = rx_refuse(&t->r, open, "invalid repetition count range, the "
 					       "start must be <= the end");
 			buf_addf(text, "%llu", (unsigned long long)high);
+			*spread = high - low;
 		}
 	}
-	if (!rc && !at_text(t, "}"))
+	if (!rc && !rx_at_text(&t->r, "}"))
 		rc = rx_refuse(&t->r, open, "unclosed counted repetition");
 	t->r.p++;
 	buf_addc(text, '}');
@@ -265,6 +265,7 @@ static void wrap_atom(struct translation *t)
 static int add_repeat(struct translation *t, char c)
 {
 	struct buf text = BUF_INIT;
+	uint64_t spread = c == '?' ? 1 : REPEAT_MAX;
 	bool lazy;
 	int rc = 0;
 
@@ -273,15 +274,18 @@ static int add_repeat(struct translation *t, char c)
 	if (t->repeated)
 		wrap_atom(t);
 	if (c == '{')
-		rc = read_braces(t, &text);
+		rc = read_braces(t, &text, &spread);
 	else
 		buf_addc(&text, c);
 	if (!rc) {
-		lazy = at_text(t, "?");
+		lazy = rx_at_text(&t->r, "?");
 		t->r.p += lazy;
 		buf_adds(t->out, text.data);
 		if (lazy != t->r.flags.swap_greed)
 			buf_addc(t->out, '?');
+		t->long_repeats += spread >= LONG_SPREAD;
+		if (t->guarded && spread >= LONG_SPREAD)
+			buf_adds(t->out, "(?C)");
 		t->plus = c == '+' && !lazy && !t->r.flags.swap_greed;
 		t->repeated = true;
 		t->repeats++;
@@ -291,28 +295,13 @@ static int add_repeat(struct translation *t, char c)
 	return rc;
 }
 
-/* Blanks and comments of (?x); true when there was one. */
-static bool skip_extended(struct translation *t)
-{
-	const char c = *t->r.p;
-
-	if (!t->r.flags.extended)
-		return false;
-	if (c && strchr(" \t\n\r\v\f", c)) {
-		t->r.p++;
-		return true;
-	}
-	if (c != '#')
-		return false;
-	while (t->r.p < t->r.end && *t->r.p != '\n')
-		t->r.p++;
-	return true;
-}
-
 static int add_class(struct translation *t)
 {
-	begin_atom(t);
-	return rx_read_class(&t->r, t->out);
+	int rc;
+
+	begin_character(t);
+	rc = rx_read_class(&t->r, t->out);
+	return rc ? rc : end_character(t);
 }
 
 static int add_next(struct translation *t)
@@ -375,8 +364,8 @@ static int check_utf8(struct translation *t)
 	return 0;
 }
 
-int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, bool ascii,
-		       enum rx_shape *shape, struct err *err)
+int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, unsigned int how,
+		       enum rx_shape *shape, unsigned int *long_repeats, struct err *err)
 {
 	struct translation *t = calloc(1, sizeof(*t));
 	int rc;
@@ -384,13 +373,14 @@ int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, bool as
 	if (!t)
 		return err_sys(err, ENOMEM, "cannot read the pattern");
 	t->r = (struct rx_parse){ .start = pattern, .p = pattern, .end = pattern + len, .err = err,
-				  .ascii = ascii,
+				  .ascii = how & RX_ASCII,
 				  .flags = { .multi_line = true, .unicode = true } };
 	t->out = out;
+	t->guarded = how & RX_GUARDED;
 	t->atom = NO_ATOM;
 	rc = check_utf8(t);
 	while (!rc && t->r.p < t->r.end) {
-		if (skip_extended(t))
+		if (t->r.flags.extended && rx_skip_blank(&t->r))
 			continue;
 		rc = add_next(t);
 		if (!rc && out->len > TEXT_MAX)
@@ -401,6 +391,7 @@ int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, bool as
 	if (rc == -ENOMEM || (!rc && out->failed))
 		rc = err_sys(err, ENOMEM, "cannot read the pattern");
 	*shape = shape_of(t);
+	*long_repeats = t->long_repeats;
 	free(t);
 	return rc;
 }

@@ -17,14 +17,18 @@
 /* What a pattern of one atom matches: one character, or with a plus behind it a run. */
 enum rx_shape { RX_GENERAL, RX_ONE, RX_RUN };
 
+#define RX_ASCII 1u
+#define RX_GUARDED 2u
+
 /*
  * Writes at @out, which is empty, what PCRE2 is to compile with PCRE2_UTF, PCRE2_UCP and
- * PCRE2_MULTILINE; with @ascii without the first two, to match subjects that are ASCII.
+ * PCRE2_MULTILINE; with RX_ASCII without the first two, to match subjects that are ASCII; with
+ * RX_GUARDED with a callout behind each repetition that may be long, *long_repeats of them.
  * There are @len bytes of @pattern, NUL among them or not. *shape says what it is made of.
  * -EINVAL with a message of four lines: "regex parse error:", the pattern, a caret below the
  * place, "error: " and why; -ENOMEM.
  */
-int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, bool ascii,
-		       enum rx_shape *shape, struct err *err);
+int rxsyntax_translate(struct buf *out, const char *pattern, size_t len, unsigned int how,
+		       enum rx_shape *shape, unsigned int *long_repeats, struct err *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tape/child.h"
@@ -176,6 +177,27 @@ static int take(struct tape_runner *run, char c)
 	return 0;
 }
 
+/* Its output has ended: so has it, but for what it does without input. */
+static int must_have_succeeded(struct tape_runner *run)
+{
+	struct number_source *src = run->numbers;
+	const char *name = run->job->selector[0];
+	int status, r;
+
+	child_close_in(&src->child);
+	status = child_wait(&src->child);
+	if (!status)
+		return 0;
+	if (WIFSIGNALED(status))
+		r = err_set(run->err, ECHILD, "'%s' was ended by signal %d (%s)", name,
+			    WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		r = err_set(run->err, ECHILD, "'%s' failed with status %d", name,
+			    WEXITSTATUS(status));
+	err_hint(run->err, "what it had not decided was not written");
+	return r;
+}
+
 static int listen_once(struct tape_runner *run)
 {
 	struct number_source *src = run->numbers;
@@ -193,6 +215,8 @@ static int listen_once(struct tape_runner *run)
 		return r;
 	r = number_ends(run);
 	child_close_out(&src->child);
+	if (!r && run->job->selector_must_succeed)
+		r = must_have_succeeded(run);
 	return r ? r : tape_splitter_number(run->splitter, UINT64_MAX);
 }
 
