@@ -382,7 +382,8 @@ def print_markdown(results, b, out):
     for _name, title, lines in results:
         for i, n in enumerate(lines):
             s = n.spread
-            print(f"| {title if not i else ''} | {n.who} | {n.what} | {figure(s.median, n.unit)} "
+            what = n.what.replace("|", "\\|")
+            print(f"| {title if not i else ''} | {n.who} | {what} | {figure(s.median, n.unit)} "
                   f"| {figure(s.q1, n.unit)} – {figure(s.q3, n.unit)} | {n.target_text()} "
                   f"| {n.verdict()} |", file=out)
     for text in b.notes:

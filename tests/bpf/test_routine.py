@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from contract import check_summary, check_timeline
-from harness import (PIPE, ROOT, TRACER, Attach, Skip, between, check, clean_env, contains,
+from harness import (PIPE, ROOT, SLOW, TRACER, Attach, Skip, between, check, clean_env, contains,
                      equal, load_json, lossless, main, near, need, run, scratch, start, test,
                      trace, trace_work, wait_for, wait_gone, workload)
 
@@ -263,7 +263,9 @@ def a_program_that_maps_its_c_library_without_end_costs_no_more():
         os.chmod(d, 0o755)
         other = min(consumer_ns(d, "other.so") for _ in range(2))
         library = min(consumer_ns(d, "libc.so.of_mine") for _ in range(2))
-    check(library < 1.5 * other + 30e6, f"{library} ns of CPU time, and {other} by another name")
+    # Each of the 20,000 looked at would be a second, and many with a sanitizer.
+    check(library < 1.5 * other + 30e6 * SLOW,
+          f"{library} ns of CPU time, and {other} by another name")
 
 
 @test

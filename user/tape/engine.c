@@ -50,7 +50,7 @@ static int process(struct tape_runner *run)
 	int r;
 
 	while (run->sink->ready(run)) {
-		if (!record_is_decided(run))
+		if (run->numbers && !record_is_decided(run))
 			break;
 		bytes = tape_splitter_record(run->splitter, in->data + in->at, in->end - in->at,
 					     window_is_last(run));

@@ -173,6 +173,8 @@ static int show_record(struct tape_runner *run, const char *rec, size_t bytes)
 			st->chunk_bytes += len;
 		}
 		st->chunks += (uint64_t)n;
+		if (run->splitter->done)
+			break;
 	}
 	if (n < 0)
 		return err_set(run->err, (int)-n, "%s", tape_splitter_message(run->splitter));
