@@ -108,7 +108,8 @@ REFUSED = [
 ]
 
 USAGE = ["--foo", "-o -o -g .", "-g a -g b", "-c 0", "-c 2-1", "-c x", "-f 1,,2", "-l", "-j 0 -l 1",
-         "-j 65 -l 1", "-A 1 -c 1", "-A x -g 1", "--unquote -f 1", "-d , -- cat", "--csv -- cat"]
+         "-j 65 -s -l 1", "-j 2 -l 1 cat", "--status -l 1", "-A 1 -c 1", "-A x -g 1",
+         "--unquote -f 1", "-d , -- cat", "--csv -- cat"]
 
 
 @test(root=False)

@@ -165,6 +165,17 @@ static void a_name_without_an_end_is_ended(void **state)
 	assert_int_equal(strlen(live_comm(&live, 5, NULL)), LIVE_COMM - 1);
 }
 
+/* Tables alone, as here and under the fuzzer, have no probe to put. */
+static void a_tape_without_programs_is_let_be(void **state)
+{
+	struct live_exec e = { .head = { EV_EXEC, sizeof(e), 5, 10 }, .comm = "tape" };
+
+	(void)state;
+	send(&e);
+	assert_null(live.tape_link);
+	assert_false(live.tapes_tried);
+}
+
 static void waits_at_the_end_are_kept(void **state)
 {
 	struct live_thread e = {
@@ -299,6 +310,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_known_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_never_counted_leaves_no_row, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_name_without_an_end_is_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_tape_without_programs_is_let_be, setup, teardown),
 		cmocka_unit_test_setup_teardown(waits_at_the_end_are_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(waits_of_many_processes_are_bounded, setup,
 						teardown),

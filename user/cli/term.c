@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/term.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -76,4 +77,12 @@ int cli_fail(const char *program, const struct err *err, int code)
 		io_write_all(STDERR_FILENO, b.data, b.len);
 	buf_release(&b);
 	return code;
+}
+
+void cli_vnote(const char *program, const char *fmt, va_list ap)
+{
+	struct err text = { 0 };
+
+	vsnprintf(text.msg, sizeof(text.msg), fmt, ap);
+	cli_fail(program, &text, 0);
 }

@@ -2,6 +2,7 @@
 #ifndef CLI_TERM_H
 #define CLI_TERM_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 #include "base/buf.h"
@@ -21,5 +22,8 @@ void cli_err_text(struct buf *b, const char *program, const struct err *err);
 void cli_line_text(struct buf *b, const char *line);
 /* Prints what cli_err_text() makes to stderr; returns @code. */
 int cli_fail(const char *program, const struct err *err, int code);
+/* The same for a message that is no failure, as long as one may be. */
+void cli_vnote(const char *program, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 
 #endif

@@ -32,20 +32,14 @@
 
 void bench_note(const struct bench *b, const char *fmt, ...)
 {
-	struct err text = { 0 };
-	struct buf line = BUF_INIT;
 	va_list ap;
 
 	if (b->o->quiet)
 		return;
 	bench_progress(b, NULL, 0, 0);
 	va_start(ap, fmt);
-	vsnprintf(text.msg, sizeof(text.msg), fmt, ap);
+	cli_vnote("tracer", fmt, ap);
 	va_end(ap);
-	cli_err_text(&line, "tracer", &text);
-	if (line.len)
-		io_write_all(STDERR_FILENO, line.data, line.len);
-	buf_release(&line);
 }
 
 #define CLEAR_LINE "\r\33[K"

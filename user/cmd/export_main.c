@@ -24,15 +24,13 @@ static void note(const struct export_opts *o, const char *fmt, ...)
 
 static void note(const struct export_opts *o, const char *fmt, ...)
 {
-	struct err text = { 0 };
 	va_list ap;
 
 	if (o->quiet)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(text.msg, sizeof(text.msg), fmt, ap);
+	cli_vnote("tracer", fmt, ap);
 	va_end(ap);
-	cli_fail("tracer", &text, EXIT_ERROR);
 }
 
 static const char *input_name(const struct export_opts *o)

@@ -175,15 +175,13 @@ static void note(const struct tape_opts *o, const char *fmt, ...)
 
 static void note(const struct tape_opts *o, const char *fmt, ...)
 {
-	struct err text = { 0 };
 	va_list ap;
 
 	if (o->quiet)
 		return;
 	va_start(ap, fmt);
-	vsnprintf(text.msg, sizeof(text.msg), fmt, ap);
+	cli_vnote(PROGRAM, fmt, ap);
 	va_end(ap);
-	cli_fail(PROGRAM, &text, 0);
 }
 
 static void print_stats(const struct tape_stats *s)

@@ -62,7 +62,8 @@ static const struct cli_opt tape_rows[] = {
 	  .help = "with -s: no newline behind the hole, and none taken off the output",
 	  TAPE_AT(chomp) },
 	{ .name = "jobs", .letter = 'j', .kind = CLI_UINT, .arg = "N", .group = GROUP_COMMAND,
-	  .help = "with -s: up to N commands at a time; the order stays", TAPE_AT(jobs) },
+	  .help = "with -s: up to N commands at a time, 64 at most; the order "
+		  "stays", TAPE_AT(jobs) },
 	{ .name = "status", .kind = CLI_FLAG, .group = GROUP_COMMAND,
 	  .help = "exit as COMMAND did", TAPE_AT(status) },
 	{ .name = "stats", .kind = CLI_FLAG, .group = GROUP_OTHER,
@@ -177,6 +178,10 @@ static int tape_agree(const struct tape_opts *o, struct err *err)
 		return err_set(err, EINVAL, "-I: STR is empty");
 	if (o->jobs < 1 || o->jobs > TAPE_JOBS_MAX)
 		return err_set(err, EINVAL, "-j: 1 to %d", TAPE_JOBS_MAX);
+	if (o->jobs > 1 && !o->each)
+		return err_set(err, EINVAL, "-j is for -s: one command works on all holes");
+	if (o->status && !o->command)
+		return err_set(err, EINVAL, "--status is for a COMMAND, which is missing");
 	return 0;
 }
 

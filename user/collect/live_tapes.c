@@ -47,7 +47,7 @@ void live_tapes_look(struct live *l, const char *text)
 {
 	struct bpf_program *prog;
 
-	if (l->tapes_tried || !strstr(text, "tape"))
+	if (!l->bpf || l->tapes_tried || !strstr(text, "tape"))
 		return;
 	l->tapes_tried = true;
 	prog = l->bpf->progs.tape_batch;

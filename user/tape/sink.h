@@ -10,6 +10,7 @@
 #include <poll.h>
 
 #include "tape/engine.h"
+#include "tape/split.h"
 #include "tape/tapeio.h"
 
 #define SINK_SPANS 256
@@ -46,6 +47,40 @@ struct sink {
 #define SINK_NAP_NS 1000000u
 
 extern const struct sink sink_show, sink_filter, sink_each;
+
+/* What a sink does with text between holes, and with a hole. */
+typedef int sink_keep_fn(struct tape_runner *run, const char *p, size_t n);
+typedef int sink_hole_fn(struct tape_runner *run, const char *p, size_t n, enum tape_kind kind);
+
+/*
+ * The holes of the record at hand and the text before each, in their order. Behind *at no hole
+ * follows. Inline, so that both functions are, too: it is the loop over a million holes.
+ */
+static inline int sink_walk(struct tape_runner *run, const char *rec, size_t *at,
+			    sink_keep_fn *keep, sink_hole_fn *hole)
+{
+	struct tape_span span[SINK_SPANS];
+	struct tape_stats *st = &run->result->stats;
+	ptrdiff_t n;
+
+	while ((n = tape_splitter_holes(run->splitter, span, SINK_SPANS)) > 0) {
+		for (ptrdiff_t i = 0; i < n; i++) {
+			const size_t len = span[i].end - span[i].start;
+			int r = span[i].start > *at ?
+				keep(run, rec + *at, span[i].start - *at) : 0;
+
+			r = r ? r : hole(run, rec + span[i].start, len, span[i].kind);
+			if (r)
+				return r;
+			*at = span[i].end;
+			st->chunk_bytes += len;
+		}
+		st->chunks += (uint64_t)n;
+		if (run->splitter->done)
+			break;
+	}
+	return n < 0 ? err_set(run->err, (int)-n, "%s", tape_splitter_message(run->splitter)) : 0;
+}
 
 /* Numbers of records from a command that has a copy of the input; selector.c. */
 struct number_source;

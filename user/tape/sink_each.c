@@ -290,9 +290,9 @@ static int start_slot(struct tape_runner *run, struct each *e, struct slot *s)
 	return write_input(s);
 }
 
-static int add_hole(struct tape_runner *run, struct each *e, const char *p, size_t n,
-		    enum tape_kind kind)
+static int add_hole(struct tape_runner *run, const char *p, size_t n, enum tape_kind kind)
 {
+	struct each *e = run->state;
 	struct slot *s;
 	int r;
 
@@ -313,8 +313,10 @@ static int add_hole(struct tape_runner *run, struct each *e, const char *p, size
 	return start_slot(run, e, s);
 }
 
-static int add_kept(struct tape_runner *run, struct each *e, const char *p, size_t n)
+static int add_kept(struct tape_runner *run, const char *p, size_t n)
 {
+	struct each *e = run->state;
+
 	if (!e->used)
 		return tape_out_add(&run->out, p, n);
 	e->after_bytes += n;
@@ -325,27 +327,10 @@ static int add_kept(struct tape_runner *run, struct each *e, const char *p, size
 
 static int each_record(struct tape_runner *run, const char *rec, size_t bytes)
 {
-	struct tape_span span[SINK_SPANS];
-	struct each *e = run->state;
 	size_t at = 0;
-	ptrdiff_t n;
-	int r = 0;
+	int r = sink_walk(run, rec, &at, add_kept, add_hole);
 
-	while (!r && (n = tape_splitter_holes(run->splitter, span, SINK_SPANS)) > 0) {
-		for (ptrdiff_t i = 0; !r && i < n; i++) {
-			const size_t len = span[i].end - span[i].start;
-
-			r = span[i].start > at ?
-				add_kept(run, e, rec + at, span[i].start - at) : 0;
-			r = r ? r : add_hole(run, e, rec + span[i].start, len, span[i].kind);
-			at = span[i].end;
-			run->result->stats.chunk_bytes += len;
-		}
-		run->result->stats.chunks += (uint64_t)n;
-	}
-	if (!r && n < 0)
-		return err_set(run->err, (int)-n, "%s", tape_splitter_message(run->splitter));
-	return r || at == bytes ? r : add_kept(run, e, rec + at, bytes - at);
+	return r || at == bytes ? r : add_kept(run, rec + at, bytes - at);
 }
 
 static bool each_ready(struct tape_runner *run)

@@ -68,7 +68,8 @@ static int filter_begin(struct tape_runner *run)
 
 static int queue_failed(struct tape_runner *run, int code)
 {
-	if (run->out.failed)
+	/* The output says itself what failed, and so does a pattern. */
+	if (run->out.failed || run->err->msg[0])
 		return code;
 	return err_sys(run->err, -code, "cannot keep what waits for '%s' in a temporary file",
 		       run->job->command[0]);
@@ -103,9 +104,9 @@ static int value_write(void *arg, const char *p, size_t n)
 	return add_bytes(arg, p, n);
 }
 
-static int add_hole(struct tape_runner *run, struct filter *f, const char *p, size_t n,
-		    enum tape_kind kind)
+static int add_hole(struct tape_runner *run, const char *p, size_t n, enum tape_kind kind)
 {
+	struct filter *f = run->state;
 	int r = tape_joiner_hole(f->joiner, kind);
 
 	if (r || f->deaf)
@@ -120,8 +121,10 @@ static int add_hole(struct tape_runner *run, struct filter *f, const char *p, si
 	return r ? r : add_bytes(f, &run->job->end, 1);
 }
 
-static int add_kept(struct tape_runner *run, struct filter *f, const char *p, size_t n)
+static int add_kept(struct tape_runner *run, const char *p, size_t n)
 {
+	const struct filter *f = run->state;
+
 	if (!tape_joiner_open(f->joiner))
 		return tape_out_slice(&run->out, p, n);
 	return tape_joiner_keep(f->joiner, p, n);
@@ -151,28 +154,12 @@ static int ran_short(struct tape_runner *run, struct filter *f)
 
 static int filter_record(struct tape_runner *run, const char *rec, size_t bytes)
 {
-	struct tape_span span[SINK_SPANS];
 	struct filter *f = run->state;
 	size_t at = 0;
-	ptrdiff_t n;
-	int r = 0;
+	int r = sink_walk(run, rec, &at, add_kept, add_hole);
 
-	while (!r && (n = tape_splitter_holes(run->splitter, span, SINK_SPANS)) > 0) {
-		for (ptrdiff_t i = 0; !r && i < n; i++) {
-			const size_t len = span[i].end - span[i].start;
-
-			r = span[i].start > at ?
-				add_kept(run, f, rec + at, span[i].start - at) : 0;
-			r = r ? r : add_hole(run, f, rec + span[i].start, len, span[i].kind);
-			at = span[i].end;
-			run->result->stats.chunk_bytes += len;
-		}
-		run->result->stats.chunks += (uint64_t)n;
-	}
-	if (!r && n < 0)
-		return err_set(run->err, (int)-n, "%s", tape_splitter_message(run->splitter));
 	if (!r && at < bytes)
-		r = add_kept(run, f, rec + at, bytes - at);
+		r = add_kept(run, rec + at, bytes - at);
 	r = r ? r : tape_joiner_settle(f->joiner);
 	if (r)
 		return queue_failed(run, r);

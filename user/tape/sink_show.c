@@ -53,12 +53,13 @@ static inline char *copy_short(char *o, const char *p, size_t n)
 	return o + n;
 }
 
-static int add_hole(struct tape_runner *run, const char *p, size_t n)
+static int add_hole(struct tape_runner *run, const char *p, size_t n, enum tape_kind kind)
 {
 	const struct show *w = run->state;
 	const size_t all = w->nbefore + n + w->nafter;
 	char *o = run->out.data + run->out.len;
 
+	(void)kind;
 	if (n <= SHORT_BYTES && w->brief && !run->out.slice_bytes &&
 	    run->out.cap - run->out.len >= all) {
 		o = copy_short(o, w->short_before, w->nbefore);
@@ -122,7 +123,7 @@ static int show_class(struct tape_runner *run, const char *rec, size_t len)
 			const unsigned int n = utf8_decode(rec + i, len - i, &cp);
 			const bool member = n && rx_member(rx, cp);
 			const size_t bytes = n ? n : 1;
-			int r = member ? add_hole(run, rec + i, bytes) :
+			int r = member ? add_hole(run, rec + i, bytes, TAPE_PLAIN) :
 				tape_out_add(&run->out, rec + i, bytes);
 
 			if (r)
@@ -147,10 +148,8 @@ static bool is_class(const struct tape_runner *run)
 
 static int show_record(struct tape_runner *run, const char *rec, size_t bytes)
 {
-	struct tape_span span[SINK_SPANS];
 	struct tape_stats *st = &run->result->stats;
 	size_t at = 0;
-	ptrdiff_t n;
 	int r;
 
 	if (is_class(run)) {
@@ -161,23 +160,9 @@ static int show_record(struct tape_runner *run, const char *rec, size_t bytes)
 		st->chunk_bytes += st->chunks - chunks;
 		return r ? r : tape_out_add(&run->out, rec + at, bytes - at);
 	}
-	while ((n = tape_splitter_holes(run->splitter, span, SINK_SPANS)) > 0) {
-		for (ptrdiff_t i = 0; i < n; i++) {
-			const size_t len = span[i].end - span[i].start;
-
-			r = span[i].start > at ? add_kept(run, rec + at, span[i].start - at) : 0;
-			r = r ? r : add_hole(run, rec + span[i].start, len);
-			if (r)
-				return r;
-			at = span[i].end;
-			st->chunk_bytes += len;
-		}
-		st->chunks += (uint64_t)n;
-		if (run->splitter->done)
-			break;
-	}
-	if (n < 0)
-		return err_set(run->err, (int)-n, "%s", tape_splitter_message(run->splitter));
+	r = sink_walk(run, rec, &at, add_kept, add_hole);
+	if (r)
+		return r;
 	if (!at)
 		return tape_out_slice(&run->out, rec, bytes);
 	return add_kept(run, rec + at, bytes - at);
