@@ -2,9 +2,7 @@
 /*
  * DESIGN: two registers are kept beside and used; the first comparison changes no flag (lea,
  * jrcxz), the others are behind lahf and seto. Nothing is put on the stack, where a red zone
- * may be. The instructions that the jump lies over are done in our code. Others may jump to
- * the second of them, and would find the jump's distance there: it is chosen so that its
- * bytes at such places are traps, by where our code is put.
+ * may be. The instructions that the jump lies over are done in our code.
  */
 #include "rr/fastbreak.h"
 
@@ -12,9 +10,6 @@
 #include <string.h>
 
 #define PAGE ((uint64_t)4096)
-#define BYTES (FASTBREAK_PAGES * PAGE)
-#define LOWEST ((uint64_t)65536)
-#define HIGHEST ((uint64_t)0x7ffffffff000)
 #define INT3 0xccu
 #define AX RR_PLACE_AX
 #define CX RR_PLACE_CX
@@ -161,97 +156,36 @@ static int emit(struct fastbreak *f, const struct fastbreak_want *w, struct mach
 	return c->failed ? -ENOTSUP : 0;
 }
 
-/* ---- where it goes ------------------------------------------------------------ */
-
-/* The bytes of the jump's distance that have to be traps. */
-static uint32_t trap_mask(const struct moved *m)
+/* The bytes of the jump at which others may arrive. */
+static uint32_t inner_bytes(const struct moved *m)
 {
-	uint32_t mask = 0;
+	uint32_t bits = 0;
 
 	for (unsigned int i = 1; i < m->n; i++)
-		if (m->begin[i] < FASTBREAK_JUMP)
-			mask |= 0xffu << 8 * (m->begin[i] - 1);
-	return mask;
-}
-
-/* The least number of at least @low that has traps where @mask says. False: there is none. */
-static bool with_traps(uint32_t low, uint32_t mask, uint32_t *got)
-{
-	const uint32_t traps = mask & 0xccccccccu;
-	uint32_t d = (low & ~mask) | traps;
-
-	if (d < low) {
-		d = (((low | mask) + 1) & ~mask) | traps;
-		if (d < low)
-			return false;
-	}
-	*got = d;
-	return true;
-}
-
-/* Tries the room between two mappings, for distances of one sign: those from @first on. */
-static bool try_half(struct fastbreak *f, uint64_t from, uint64_t to, uint32_t first,
-		     uint64_t *entry)
-{
-	const uint64_t behind = f->moved.ip + FASTBREAK_JUMP;
-	const uint64_t low = behind + (uint64_t)(int64_t)(int32_t)first;
-	const uint64_t high = low + 0x80000000u;
-	uint32_t d;
-
-	/* The code is behind what it keeps, and there is room behind it. */
-	from = (from > low ? from : low) + KEPT_BYTES;
-	to = to < high ? to : high;
-	if (from >= to || !with_traps((uint32_t)(from - behind), trap_mask(&f->moved), &d) ||
-	    (d ^ first) >> 31)
-		return false;
-	*entry = behind + (uint64_t)(int64_t)(int32_t)d;
-	f->page = (*entry - KEPT_BYTES) & ~(PAGE - 1);
-	return f->page + BYTES <= to && f->page >= (from & ~(PAGE - 1));
-}
-
-static int try_gap(struct fastbreak *f, const struct fastbreak_want *w, uint64_t from, uint64_t to)
-{
-	/* Ahead; from 1 GiB behind, where what the code refers to is in reach, too; farther. */
-	static const uint32_t first[] = { 0, 0xc0000000u, 0x80000000u };
-	uint64_t entry;
-
-	if (to < from + BYTES)
-		return -ENOTSUP;
-	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++) {
-		struct machcode c = { .at = f->code };
-		int32_t d;
-
-		if (!try_half(f, from, to, first[i], &entry))
-			continue;
-		c.base = f->page;
-		c.n = entry - f->page;
-		c.cap = sizeof(f->code);
-		memset(f->code, INT3, sizeof(f->code));
-		if (emit(f, w, &c))
-			continue;
-		d = (int32_t)(entry - f->moved.ip - FASTBREAK_JUMP);
-		f->jump[0] = 0xe9;
-		memcpy(f->jump + 1, &d, sizeof(d));
-		return 0;
-	}
-	return -ENOTSUP;
+		bits |= 1u << m->begin[i];
+	return bits;
 }
 
 int fastbreak_build(struct fastbreak *f, const struct fastbreak_want *want, const uint8_t *code,
 		    size_t n, const struct procmaps *maps)
 {
-	uint64_t from = LOWEST;
+	struct jump_want w = { .at = want->at->ip, .before = KEPT_BYTES, .bytes = sizeof(f->code) };
+	uint64_t entry;
 	int r = moved_look(&f->moved, want->at->ip, code, n);
 
 	if (r)
 		return r;
-	for (size_t i = 0; i <= maps->n; i++) {
-		const uint64_t to = i < maps->n ? maps->at[i].start : HIGHEST;
+	w.inner = inner_bytes(&f->moved);
+	for (unsigned int i = 0; jump_find(&w, maps, i, &entry); i++) {
+		struct machcode c = { .at = f->code, .cap = sizeof(f->code) };
 
-		if (to > from && !try_gap(f, want, from, to))
-			return 0;
-		if (i < maps->n && maps->at[i].end > from)
-			from = maps->at[i].end;
+		f->page = c.base = (entry - KEPT_BYTES) & ~(PAGE - 1);
+		c.n = entry - f->page;
+		memset(f->code, INT3, sizeof(f->code));
+		if (emit(f, want, &c))
+			continue;
+		jump_make(f->jump, w.at, entry);
+		return 0;
 	}
 	return -ENOTSUP;
 }

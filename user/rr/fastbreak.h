@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "rr/jump.h"
 #include "rr/machcode.h"
 #include "rr/procmaps.h"
 #include "shared/rr.h"
 
 #define FASTBREAK_WORDS 64
 #define FASTBREAK_PAGES 2
-#define FASTBREAK_JUMP 5	/* bytes, at the instruction */
 
 struct fastbreak_word {
 	uint64_t addr, value;	/* it can be read at each pass */
@@ -39,7 +39,7 @@ struct fastbreak_want {
 struct fastbreak {
 	uint64_t page;		/* where FASTBREAK_PAGES pages are to be mapped */
 	uint8_t code[FASTBREAK_PAGES * 4096];
-	uint8_t jump[FASTBREAK_JUMP];
+	uint8_t jump[JUMP_BYTES];	/* at the instruction */
 	struct moved moved;
 	uint64_t hit;		/* where a trap has ended when all were equal; it goes on there */
 };

@@ -61,7 +61,7 @@ static int take_away(struct hunt *h, struct tracee *t)
 {
 	const uint64_t arg[6] = { h->fast->page, sizeof(h->fast->code) };
 	long ret;
-	int r = set_bytes(h, t, h->p->at->ip, h->code, FASTBREAK_JUMP);
+	int r = set_bytes(h, t, h->p->at->ip, h->code, JUMP_BYTES);
 
 	return r ? r : tracee_call(t, &ret, h->err, SYS_munmap, arg);
 }
@@ -281,7 +281,7 @@ static int on_inner(struct hunt *h)
 
 	h->t->regs.rip--;
 	r = tracee_set_regs(h->t, h->err);
-	r = r ? r : set_bytes(h, h->t, ip, h->code, FASTBREAK_JUMP);
+	r = r ? r : set_bytes(h, h->t, ip, h->code, JUMP_BYTES);
 	if (r)
 		return r;
 	do {
@@ -291,8 +291,8 @@ static int on_inner(struct hunt *h)
 		if (r || *h->sig != SIGTRAP)
 			return ELSEWHERE;
 		/* At the instruction, it will come by our code. */
-	} while (h->t->regs.rip - ip - 1 < FASTBREAK_JUMP - 1);
-	r = set_bytes(h, h->t, ip, h->fast->jump, FASTBREAK_JUMP);
+	} while (h->t->regs.rip - ip - 1 < JUMP_BYTES - 1);
+	r = set_bytes(h, h->t, ip, h->fast->jump, JUMP_BYTES);
 	return r ? r : NOT_YET;
 }
 
@@ -300,10 +300,10 @@ static int on_inner(struct hunt *h)
 static int look_at_hit(struct hunt *h)
 {
 	const uint64_t ip = h->p->at->ip;
-	int r = h->repeats ? set_bytes(h, h->t, ip, h->code, FASTBREAK_JUMP) : 0;
+	int r = h->repeats ? set_bytes(h, h->t, ip, h->code, JUMP_BYTES) : 0;
 
 	r = r ? r : look(h);
-	if (h->repeats && r >= 0 && set_bytes(h, h->t, ip, h->fast->jump, FASTBREAK_JUMP))
+	if (h->repeats && r >= 0 && set_bytes(h, h->t, ip, h->fast->jump, JUMP_BYTES))
 		return -h->err->code;
 	return r;
 }

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define JUMP_BYTES 5
-
 void machcode_put(struct machcode *c, const void *bytes, size_t n)
 {
 	if (c->failed || c->cap - c->n < n) {
@@ -100,7 +98,7 @@ int moved_look(struct moved *m, uint64_t ip, const uint8_t *code, size_t n)
 	int r;
 
 	*m = (struct moved){ .ip = ip, .code = code, .have = n };
-	while (m->bytes < JUMP_BYTES) {
+	while (m->bytes < MOVED_LEAST) {
 		r = decode(code + m->bytes, n - m->bytes, &in, op);
 		if (r)
 			return r;
@@ -118,9 +116,8 @@ struct inner {
 
 struct moving {
 	struct machcode *to;
-	const struct moved *m;
+	struct moved *m;
 	uint64_t again;
-	uint64_t now[MOVED_MOST];	/* where they are */
 	struct inner inner[MOVED_MOST];
 	unsigned int ninner;
 };
@@ -209,7 +206,7 @@ static int move_one(struct moving *v, unsigned int which)
 	if (decode(from, v->m->have - v->m->begin[which], &in, op))
 		return -ENOTSUP;
 	memcpy(code, from, in.length);
-	v->now[which] = machcode_here(v->to);
+	v->m->now[which] = machcode_here(v->to);
 	if (in.operand_count_visible && op[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
 	    op[0].imm.is_relative) {
 		if (ZYAN_FAILED(ZydisCalcAbsoluteAddress(&in, &op[0], ip, &target)))
@@ -231,7 +228,7 @@ static int move_one(struct moving *v, unsigned int which)
 	return 0;
 }
 
-int moved_add(struct machcode *c, const struct moved *m, uint64_t again)
+int moved_add(struct machcode *c, struct moved *m, uint64_t again)
 {
 	struct moving v = { .to = c, .m = m, .again = again };
 	int r = 0;
@@ -242,6 +239,6 @@ int moved_add(struct machcode *c, const struct moved *m, uint64_t again)
 		return r;
 	machcode_near(c, "\xe9", 1, m->ip + m->bytes);
 	for (unsigned int i = 0; i < v.ninner; i++)
-		machcode_aim(c, v.inner[i].behind, v.now[v.inner[i].which]);
+		machcode_aim(c, v.inner[i].behind, m->now[v.inner[i].which]);
 	return c->failed ? -ENOTSUP : 0;
 }

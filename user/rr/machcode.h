@@ -29,15 +29,17 @@ size_t machcode_length(const uint8_t *code, size_t n);
 /* Whether it is a string instruction that repeats: its counter goes down at its own place. */
 bool machcode_repeats(const uint8_t *code, size_t n);
 
+#define MOVED_LEAST 5	/* bytes: of a near jump */
 #define MOVED_MOST 5	/* instructions: of one byte each */
 
-/* The instructions at the beginning of some code, as long together as a near jump. */
+/* The instructions at the beginning of some code, as long together as that. */
 struct moved {
 	uint64_t ip;
 	const uint8_t *code;
 	size_t have;		/* bytes at .code */
 	unsigned int n, bytes;
 	uint8_t begin[MOVED_MOST];	/* where each begins */
+	uint64_t now[MOVED_MOST];	/* where it has been moved to */
 };
 
 /* Those of @code, which runs at @ip. -ENOTSUP: it is no code, or has a call of the system. */
@@ -46,6 +48,6 @@ int moved_look(struct moved *m, uint64_t ip, const uint8_t *code, size_t n);
  * Adds them so that they do what they do at their own place, and go on there. A jump to
  * their first goes to @again. -ENOTSUP: one of them cannot be moved there.
  */
-int moved_add(struct machcode *c, const struct moved *m, uint64_t again);
+int moved_add(struct machcode *c, struct moved *m, uint64_t again);
 
 #endif
