@@ -299,10 +299,24 @@ static int next_chunk(struct recread *r, struct err *err)
 	return unpack(r, &head, err);
 }
 
+/* The event at @at of the chunk, if it can be one. */
+static const struct rr_head *event_at(const struct recread *r, size_t at)
+{
+	const struct rr_head *h = (const struct rr_head *)(const void *)(r->raw.data + at);
+	const size_t left = r->raw.len - at;
+
+	return left < sizeof(*h) || h->bytes < sizeof(*h) || h->bytes > left || h->bytes % 8 ||
+	       !h->type || h->type >= RR_EV_TYPES ? NULL : h;
+}
+
+const struct rr_head *recread_behind(const struct recread *r, const struct rr_head *ev)
+{
+	return event_at(r, (size_t)((const char *)ev - r->raw.data) + ev->bytes);
+}
+
 int recread_next(struct recread *r, const struct rr_head **ev, struct err *err)
 {
 	const struct rr_head *h;
-	size_t left;
 	int got;
 
 	if (r->at == r->raw.len) {
@@ -312,10 +326,8 @@ int recread_next(struct recread *r, const struct rr_head **ev, struct err *err)
 		if (got <= 0)
 			return got;
 	}
-	left = r->raw.len - r->at;
-	h = (const struct rr_head *)(const void *)(r->raw.data + r->at);
-	if (left < sizeof(*h) || h->bytes < sizeof(*h) || h->bytes > left || h->bytes % 8 ||
-	    !h->type || h->type >= RR_EV_TYPES || !r->in_chunk)
+	h = event_at(r, r->at);
+	if (!h || !r->in_chunk)
 		return damaged(r, err, "an event does not begin as one");
 	r->at += h->bytes;
 	r->in_chunk--;

@@ -45,6 +45,11 @@ void recread_close(struct recread *r);
  * ends at its last whole chunk: recread_cut().
  */
 int recread_next(struct recread *r, const struct rr_head **ev, struct err *err);
+/*
+ * The event behind @ev, which recread_next() gave last or this function since; NULL: it is in
+ * another chunk, or is damaged.
+ */
+const struct rr_head *recread_behind(const struct recread *r, const struct rr_head *ev);
 bool recread_cut(const struct recread *r);
 /* The number of the event that recread_next() gave last, from 1. */
 uint64_t recread_number(const struct recread *r);

@@ -33,6 +33,16 @@ int replay_damaged(const struct replayer *p, const char *what)
 		       (unsigned long long)recread_number(p->file), what);
 }
 
+static int map_inproc(struct replayer *p, struct rspace *s)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), p->inproc.fd);
+	s->inproc = true;
+	return tracee_map(&s->t, INPROC_AT, INPROC_AT + INPROC_BYTES,
+			  PROT_READ | PROT_WRITE | PROT_EXEC, true, path, 0, p->err);
+}
+
 static int on_exec(struct replayer *p, const struct rr_head *h)
 {
 	const struct rr_ev_exec *e = (const void *)h;
@@ -61,6 +71,7 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 	t->at_call = false;
 	t->clear_tid = 0;
 	r = rthread_new_space(t, e->vdso, p->err);
+	r = r ? r : map_inproc(p, t->space);
 	r = r ? r : tracee_reset_fpu(&t->space->t, p->err);
 	if (r)
 		return r;
@@ -196,8 +207,13 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 
 static int on_event(struct replayer *p, const struct rr_head *h)
 {
-	struct rthread *t = rthreads_find(&p->all, h->tid);
+	struct rthread *t;
 
+	if (p->ahead) {
+		p->ahead--;
+		return 0;
+	}
+	t = rthreads_find(&p->all, h->tid);
 	if (h->type == RR_EV_EXEC)
 		return on_exec(p, h);
 	/* The one that ran before may have ended. */
@@ -241,7 +257,8 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	r = recread_open(&p.file, path, err);
 	if (r)
 		return r;
-	while ((r = recread_next(p.file, &h, err)) > 0) {
+	r = inproc_new(&p.inproc, err);
+	while (!r && (r = recread_next(p.file, &h, err)) > 0) {
 		r = on_event(&p, h);
 		if (r || (p.first && !p.all.n))
 			break;
@@ -255,6 +272,7 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	for (size_t i = 0; i < p.nshared; i++)
 		close(p.shared[i].fd);
 	free(p.shared);
+	inproc_release(&p.inproc);
 	recread_close(p.file);
 	return r;
 }

@@ -163,6 +163,7 @@ int rthread_fork(struct rthread *child, struct rthread *parent, bool apart, stru
 		}
 		s->brk = parent->space->brk;
 		s->shares = parent->space->shares;
+		s->inproc = parent->space->inproc;
 	}
 	if (r)
 		return r;

@@ -22,6 +22,7 @@ struct rspace {
 	uint64_t brk;		/* 0: not asked for as yet */
 	size_t threads;
 	bool shares;		/* memory with other processes, or may do so */
+	bool inproc;		/* it has the area of inproc.h */
 };
 
 struct rthread {
