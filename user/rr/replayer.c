@@ -233,6 +233,17 @@ static int on_event(struct replayer *p, const struct rr_head *h)
 	return replay_fail(p, NULL, ENOSYS, "of a kind that cannot be replayed yet");
 }
 
+/* What could not be done is said with where, as what went another way is. */
+static void say_where(const struct replayer *p)
+{
+	char text[sizeof(p->err->msg)];
+
+	if (!strncmp(p->err->msg, "event ", 6) || !recread_number(p->file))
+		return;
+	memcpy(text, p->err->msg, sizeof(text));
+	replay_fail(p, NULL, p->err->code, "%s", text);
+}
+
 /* With the processes of the replay on the same processor, a stop costs a sixth. */
 static void stay_here(void)
 {
@@ -260,6 +271,8 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	r = inproc_new(&p.inproc, err);
 	while (!r && (r = recread_next(p.file, &h, err)) > 0) {
 		r = on_event(&p, h);
+		if (r)
+			say_where(&p);
 		if (r || (p.first && !p.all.n))
 			break;
 	}
