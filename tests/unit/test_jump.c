@@ -12,13 +12,13 @@
 #define PAGE ((uint64_t)4096)
 #define MAPS 40
 
-/* As of a program: some in the middle, some near the top, and the kernel's above all. */
+/* As of a program: some in the middle, some near the top, a stack, and the kernel's above all. */
 static size_t make_maps(struct procmap *at)
 {
 	uint64_t where = PAGE * (uint64_t)(16 + random() % 100);
 	size_t n = 0;
 
-	while (n < MAPS - 1) {
+	while (n < MAPS - 2) {
 		if (n == MAPS / 3)
 			where = 0x555555554000;
 		if (n == MAPS / 2)
@@ -27,6 +27,7 @@ static size_t make_maps(struct procmap *at)
 		at[n].end = at[n].start + PAGE * (uint64_t)(1 + random() % 300);
 		where = at[n++].end;
 	}
+	at[n++] = (struct procmap){ .start = 0x7fffff7ff000, .end = 0x7ffffffff000 };
 	at[n++] = (struct procmap){ .start = 0xffffffffff600000, .end = 0xffffffffff601000 };
 	return n;
 }
@@ -63,7 +64,7 @@ static void what_is_found_fits(void **state)
 				       .before = (size_t)(random() % 32), .bytes = 2 * PAGE };
 
 		maps.n = make_maps(at);
-		w.at = at[random() % (MAPS - 1)].start + (uint64_t)(random() % 4000);
+		w.at = at[random() % (MAPS - 2)].start + (uint64_t)(random() % 4000);
 		for (unsigned int nth = 0; nth < 30 && jump_find(&w, &maps, nth, &target); nth++) {
 			check(&w, &maps, target);
 			found++;
