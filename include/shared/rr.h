@@ -31,7 +31,7 @@ enum rr_type {
 struct rr_head {
 	u32 bytes;	/* with this head */
 	u16 type, flags;
-	u32 tid;	/* as the recorded program knows it */
+	u32 tid;	/* as the recorder knows it */
 	u32 zero;
 };
 
@@ -134,12 +134,25 @@ struct rr_config {
 	u32 out_dev[2];
 };
 
+#define RR_NSIGNALS 32		/* the ordinary ones */
+
 struct rr_counts {
 	u64 lost;		/* events that found the ring full: the recording ends there */
 	u64 unread;		/* pages of outputs that could not be read */
 	u64 refused_nr, refused_arg;	/* the call that ended it, and its second argument */
 	u32 refused_tid;		/* 0: none did */
 	u32 alive;		/* threads that are recorded */
+	u32 level;		/* of pid namespaces, where the recorder is */
+	u32 recorder;		/* its id, from outside of them */
+	u32 first;		/* process to be recorded, as the recorder knows it; 0: none yet */
+	u32 begun;		/* it has been seen */
+	u64 sent_ns[RR_NSIGNALS];	/* when others last sent it a signal; CLOCK_MONOTONIC */
+};
+
+/* A thread that is recorded, of those there are. */
+struct rr_recorded {
+	u32 tid, pid, stopped, zero;
+	char comm[16];
 };
 
 #endif

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "cli/term.h"
@@ -14,6 +15,7 @@
 #define EXIT_FAILED 125
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND 127
+#define SILENT_S 3	/* of waiting, where nobody sits in front of it */
 
 static void note(const char *dir, const struct recorder_result *res)
 {
@@ -25,9 +27,38 @@ static void note(const char *dir, const struct recorder_result *res)
 	cli_fail("tracer", &text, 0);
 }
 
+/* What a recording tells while it runs. */
+struct telling {
+	bool terminal;
+	bool waits;		/* has been told */
+	unsigned int seconds;	/* since the first process ended */
+};
+
+static void tell_waiting(struct telling *t, const struct recorder_progress *p)
+{
+	struct err text = { 0 };
+
+	if (t->waits || (!t->terminal && t->seconds++ < SILENT_S))
+		return;
+	t->waits = true;
+	err_set(&text, 1, "the program has ended; what it began is recorded on until it ends: %"
+		PRIu32 " threads, of process %d (%s) for one", p->threads, (int)p->pid, p->comm);
+	err_hint(&text, "Ctrl-C, or SIGTERM to this process, ends them");
+	cli_fail("tracer", &text, 0);
+}
+
+static void on_progress(void *ctx, const struct recorder_progress *p)
+{
+	struct telling *t = ctx;
+
+	if (p->ended && p->pid)
+		tell_waiting(t, p);
+}
+
 static int record(const struct record_opts *o, struct err *err)
 {
-	struct recorder_opts opts = { .argv = o->argv };
+	struct telling telling = { .terminal = isatty(STDERR_FILENO) };
+	struct recorder_opts opts = { .argv = o->argv, .ctx = &telling };
 	struct recorder_result res;
 	struct buf dir = BUF_INIT;
 	int r;
@@ -36,6 +67,7 @@ static int record(const struct record_opts *o, struct err *err)
 	r = recdir_make(&dir, o->output, o->argv[0], &opts.who, err);
 	if (!r) {
 		opts.dir = dir.data;
+		opts.progress = o->quiet ? NULL : on_progress;
 		r = recorder_run(&opts, &res, err);
 		if (r && res.exec_error) {
 			recdir_remove(dir.data, &opts.who);
@@ -43,7 +75,9 @@ static int record(const struct record_opts *o, struct err *err)
 			cli_fail("tracer", err, r);
 			goto out;
 		}
-		if (!r && !o->quiet)
+		if (!r && !res.events)
+			recdir_remove(dir.data, &opts.who);
+		else if (!r && !o->quiet)
 			note(dir.data, &res);
 		if (!r)
 			r = WIFSIGNALED(res.status) ? 128 + WTERMSIG(res.status) :

@@ -43,7 +43,7 @@ static int write_to(struct recfile *f, const void *data, size_t n, struct err *e
 
 	if (r)
 		return err_sys(err, -r, "cannot write the recording");
-	f->bytes += n;
+	__atomic_fetch_add(&f->bytes, n, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -107,8 +107,7 @@ static int write_chunk(void *arg, struct err *err)
 	return r;
 }
 
-/* Hands over what there is as a chunk. */
-static int end_chunk(struct recfile *f, struct err *err)
+int recfile_push(struct recfile *f, struct err *err)
 {
 	struct chunk *c;
 	int r;
@@ -136,7 +135,7 @@ static int end_chunk(struct recfile *f, struct err *err)
 
 int recfile_flush(struct recfile *f, struct err *err)
 {
-	int r = end_chunk(f, err);
+	int r = recfile_push(f, err);
 
 	if (f->queue && !r)
 		r = recqueue_finish(f->queue, err);
@@ -149,7 +148,7 @@ int recfile_add(struct recfile *f, const struct rr_head *ev, struct err *err)
 		return err_sys(err, ENOMEM, "cannot record");
 	f->in_chunk++;
 	f->events++;
-	return f->raw.len < CHUNK_BYTES ? 0 : end_chunk(f, err);
+	return f->raw.len < CHUNK_BYTES ? 0 : recfile_push(f, err);
 }
 
 uint64_t recfile_events(const struct recfile *f)
@@ -159,7 +158,7 @@ uint64_t recfile_events(const struct recfile *f)
 
 uint64_t recfile_bytes(const struct recfile *f)
 {
-	return f->bytes;
+	return __atomic_load_n(&f->bytes, __ATOMIC_RELAXED);
 }
 
 void recfile_close(struct recfile *f)

@@ -24,7 +24,8 @@ struct recqueue {
 	pthread_cond_t more, less;
 	struct work *first, **last;
 	size_t bytes;		/* of what waits or is worked on */
-	bool busy, ends;
+	size_t pieces;		/* the same */
+	bool ends;
 	struct err err;		/* of the first that failed */
 };
 
@@ -44,14 +45,13 @@ static void *work(void *arg)
 		q->first = w->next;
 		if (!q->first)
 			q->last = &q->first;
-		q->busy = true;
 		pthread_mutex_unlock(&q->lock);
 		w->fn(w->arg, &err);
 		pthread_mutex_lock(&q->lock);
 		if (err.code && !q->err.code)
 			q->err = err;
-		q->busy = false;
 		q->bytes -= w->bytes;
+		__atomic_fetch_sub(&q->pieces, 1, __ATOMIC_RELAXED);
 		free(w);
 		pthread_cond_signal(&q->less);
 	}
@@ -131,6 +131,7 @@ int recqueue_add(struct recqueue *q, recqueue_fn *fn, void *arg, size_t bytes, s
 		*q->last = w;
 		q->last = &w->next;
 		q->bytes += bytes;
+		__atomic_fetch_add(&q->pieces, 1, __ATOMIC_RELAXED);
 		pthread_cond_signal(&q->more);
 	}
 	pthread_mutex_unlock(&q->lock);
@@ -144,11 +145,16 @@ int recqueue_finish(struct recqueue *q, struct err *err)
 	int r;
 
 	pthread_mutex_lock(&q->lock);
-	while (q->first || q->busy)
+	while (q->pieces)
 		pthread_cond_wait(&q->less, &q->lock);
 	r = q->err.code ? failed(q, err) : 0;
 	pthread_mutex_unlock(&q->lock);
 	return r;
+}
+
+bool recqueue_idle(const struct recqueue *q)
+{
+	return !__atomic_load_n(&q->pieces, __ATOMIC_RELAXED);
 }
 
 void recqueue_free(struct recqueue *q)

@@ -6,6 +6,7 @@
  * What blocks is done by a thread of its own, in the order in which it was asked for: while
  * the recorder waits for a disk, the recorded program would run on unseen.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -21,6 +22,8 @@ struct recqueue *recqueue_new(struct err *err);
 int recqueue_add(struct recqueue *q, recqueue_fn *fn, void *arg, size_t bytes, struct err *err);
 /* Waits until all is done; as recqueue_add(). */
 int recqueue_finish(struct recqueue *q, struct err *err);
+/* Whether all is done, asked without a lock: in a signal's handler. */
+bool recqueue_idle(const struct recqueue *q);
 /* Does what is left, and ends. */
 void recqueue_free(struct recqueue *q);
 
