@@ -56,4 +56,16 @@ static __always_inline u32 id_of(struct task_struct *task)
 	return counts.level ? id_at(task, counts.level) : (u32)task->pid;
 }
 
+/* What a descriptor is open to; NULL where it is none. */
+static __always_inline struct file *file_at(struct task_struct *task, u32 fd)
+{
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **fds = BPF_CORE_READ(fdt, fd), *file = NULL;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd))
+		return NULL;
+	return file;
+}
+
 #endif

@@ -27,6 +27,9 @@ int BPF_PROG(rr_exec, struct task_struct *task, pid_t old_pid)
 		return 0;
 	t->tid = tid;
 	counts.begun = 1;
+	/* The recorder holds them open, too: no others will be at their addresses. */
+	counts.out_file[0] = (u64)file_at(task, 1);
+	counts.out_file[1] = (u64)file_at(task, 2);
 	__sync_fetch_and_add(&counts.alive, 1);
 	return 0;
 }

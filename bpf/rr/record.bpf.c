@@ -108,25 +108,29 @@ static __always_inline void add_outputs(struct scratch *s, u32 nr, const u64 arg
 	bpf_loop(CHUNKS_MAX, step, NULL, 0);
 }
 
+static __always_inline bool is_output(u32 i, const struct file *file, u64 ino, u32 dev)
+{
+	return (u64)file == counts.out_file[i] ||
+	       (cfg.out_ino[i] && ino == cfg.out_ino[i] && dev == cfg.out_dev[i]);
+}
+
 static __always_inline u16 output_of(struct task_struct *task, u32 fd)
 {
-	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
-	struct file **fds = BPF_CORE_READ(fdt, fd), *file = NULL;
+	struct file *file = file_at(task, fd);
 	struct inode *inode;
 	u64 ino;
 	u32 dev;
 
-	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd) || !file)
+	if (!file)
 		return 0;
 	inode = BPF_CORE_READ(file, f_inode);
 	ino = BPF_CORE_READ(inode, i_ino);
 	dev = BPF_CORE_READ(inode, i_sb, s_dev);
-	if (fd == 2 && ino == cfg.out_ino[1] && dev == cfg.out_dev[1])
+	if (fd == 2 && is_output(1, file, ino, dev))
 		return RR_FLAG_STDERR;
-	if (ino == cfg.out_ino[0] && dev == cfg.out_dev[0])
+	if (is_output(0, file, ino, dev))
 		return RR_FLAG_STDOUT;
-	return ino == cfg.out_ino[1] && dev == cfg.out_dev[1] ? RR_FLAG_STDERR : 0;
+	return is_output(1, file, ino, dev) ? RR_FLAG_STDERR : 0;
 }
 
 static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)

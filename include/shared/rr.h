@@ -130,8 +130,8 @@ _Static_assert(sizeof(struct rr_ev_exec) % 8 == 0, "events are multiples of eigh
 #define RR_RING_BYTES (16u << 20)
 
 struct rr_config {
-	u64 out_ino[2];		/* of stdout and stderr; dev as the kernel has it */
-	u32 out_dev[2];
+	u64 out_ino[2];		/* of stdout and stderr; 0: others may open it and mean others */
+	u32 out_dev[2];		/* as the kernel has it */
 };
 
 #define RR_NSIGNALS 32		/* the ordinary ones */
@@ -146,6 +146,7 @@ struct rr_counts {
 	u32 recorder;		/* its id, from outside of them */
 	u32 first;		/* process to be recorded, as the recorder knows it; 0: none yet */
 	u32 begun;		/* it has been seen */
+	u64 out_file[2];	/* struct file of the first one's stdout and stderr */
 	u64 sent_ns[RR_NSIGNALS];	/* when others last sent it a signal; CLOCK_MONOTONIC */
 };
 

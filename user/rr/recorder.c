@@ -45,12 +45,16 @@ static uint32_t kernel_dev(dev_t dev)
 	return major(dev) << 20 | minor(dev);
 }
 
+/*
+ * /dev/stdout opens what is behind it anew. Of a device that may be a file of quite another
+ * use: /dev/null is one for all.
+ */
 static void set_outputs(struct rr_config *cfg)
 {
 	struct stat st;
 
 	for (int i = 0; i < 2; i++) {
-		if (fstat(i + 1, &st))
+		if (fstat(i + 1, &st) || (S_ISCHR(st.st_mode) && !isatty(i + 1)))
 			continue;
 		cfg->out_ino[i] = st.st_ino;
 		cfg->out_dev[i] = kernel_dev(st.st_dev);
