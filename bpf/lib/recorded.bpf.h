@@ -50,6 +50,12 @@ static __always_inline u32 id_at(struct task_struct *task, u32 level)
 	return nr;
 }
 
+/* How far down its own pid namespace is. */
+static __always_inline u32 level_of(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread_pid, level);
+}
+
 /* As the recorder knows it: what is recorded may make namespaces of its own. */
 static __always_inline u32 id_of(struct task_struct *task)
 {

@@ -51,6 +51,8 @@ int BPF_PROG(rr_fork, struct task_struct *parent, struct task_struct *child)
 	__sync_fetch_and_add(&counts.alive, 1);
 	e.head.tid = t->tid;
 	e.child = c->tid;
+	e.child_own = id_at(child, level_of(child));
+	e.child_seen = id_at(child, level_of(parent));
 	submit(&e, sizeof(e), BPF_RB_NO_WAKEUP);
 	return 0;
 }
@@ -102,7 +104,7 @@ int rr_recorded(struct bpf_iter__task *ctx)
 	if (!task) {
 		if (counts.recorder)
 			return 0;
-		counts.level = BPF_CORE_READ(reader, thread_pid, level);
+		counts.level = level_of(reader);
 		counts.recorder = reader->tgid;
 		return 0;
 	}

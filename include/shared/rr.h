@@ -82,7 +82,9 @@ struct rr_ev_signal {
 /* By the thread of the head, which is in its call. */
 struct rr_ev_fork {
 	struct rr_head head;
-	u32 child, zero;
+	u32 child;
+	u32 child_own, child_seen;	/* as it, as its parent knows it: pid namespaces */
+	u32 zero;
 };
 
 /* Where the thread of the head was when .next began to run in its place: .at, or in a call. */
@@ -105,7 +107,8 @@ struct rr_ev_exec {
 	u64 reg[RR_NREGS];
 	u64 vdso;		/* a page that the program leaves alone */
 	u64 stack_low, stack_high;	/* as far down as the stack may grow */
-	u64 brk;
+	u32 former;		/* the id that the thread had before, if not that of the process */
+	u32 zero;
 };
 
 #define RR_MAP_SHARED	1

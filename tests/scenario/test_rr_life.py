@@ -16,6 +16,7 @@ from harness import (DEVNULL, PIPE, TRACER, bpf_held, check, clean_env, contains
                      equal, finish, main, need, run, safe_list, scratch, start, test, wait_for,
                      wait_gone, workload)
 
+PYTHON = "/usr/bin/python3"
 MARK = "TRACER_RR_LIFE"
 
 
@@ -114,7 +115,7 @@ COUNTS = ("import os, signal, sys, time\n"
 
 
 def counting(d, sig):
-    return ["/usr/bin/python3", "-c",
+    return [PYTHON, "-c",
             COUNTS.replace("SIG, got", f"{int(sig)}, got").replace("D,", f"{d!r},")]
 
 
@@ -294,6 +295,45 @@ def what_goes_on_behind_the_program():
         contains(was.err, "(sleep)", "whom it waits for")
         same(d, was)
         check(not marked(d), f"left: {marked(d)}")
+
+
+@test
+def one_that_replaces_its_process_from_a_thread():
+    with scratch() as d:
+        was = finish(recording(d, PYTHON, "-c", "import os, threading, time\n"
+                               "run = lambda: os.execv('/bin/echo', ['echo', 'anew'])\n"
+                               "for f in lambda: time.sleep(9), run: "
+                               "threading.Thread(target=f).start()\ntime.sleep(9)\n"))
+        equal((was.rc, was.out), (0, "anew\n"), was.err)
+        same(d, was)
+        rows = [r.split() for r in run([TRACER, "ps", f"{d}/rec"]).ok().out.splitlines()[1:]]
+        equal([r[2] for r in rows if "echo" in r[3]], ["0"], f"who ran: {rows}")
+
+
+# A mutex holds its owner's id, which clone(2) has the kernel write.
+OWNER = ("import ctypes, os\nc = ctypes.CDLL(None)\na = ctypes.create_string_buffer(64)\n"
+         "c.pthread_mutexattr_init(a); c.pthread_mutexattr_settype(a, 1)\n"
+         "pid = os.fork()\nm = ctypes.create_string_buffer(64)\n"
+         "c.pthread_mutex_init(m, a); c.pthread_mutex_lock(m)\n"
+         "if pid: os.wait()\n"
+         "print(os.getpid(), int.from_bytes(m.raw[8:12], 'little'), flush=True)\n")
+
+
+@test
+def namespaces_of_processes():
+    """The recorder in one, and what is recorded in one of its own."""
+    need("unshare")
+    unshare = ["unshare", "-pf", "--mount-proc"]
+    for prefix, inner, ids in ((unshare, [], None), ([], unshare, {1, 2}),
+                               (unshare, unshare, {1, 2})):
+        with scratch() as d:
+            was = finish(recording(d, *inner, PYTHON, "-c", OWNER, prefix=prefix))
+            equal(was.rc, 0, was.err)
+            rows = [line.split() for line in was.out.splitlines()]
+            check(all(a == b for a, b in rows), f"owners: {rows}")
+            if ids:
+                equal({int(a) for a, _ in rows}, ids, "ids")
+            same(d, was)
 
 
 if __name__ == "__main__":

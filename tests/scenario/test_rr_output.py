@@ -49,7 +49,8 @@ def files_that_take_an_outputs_number():
 @test
 def outputs_by_other_numbers_and_names():
     text = ("exec 7>&1 8>&2; echo a >&7; echo b >&8; echo c >/dev/stdout; echo d >/dev/stderr; "
-            "echo e | cat; echo f | cat >/dev/null; echo g >/dev/null; (exec >&-; echo h) 2>&8; true")
+            "echo e | cat; echo f | cat >/dev/null; echo g >/dev/null; (exec >&-; echo h) 2>&8; "
+            "true")
     with scratch() as d:
         was = record(d, "sh", "-c", text)
         equal(was.out, "a\nc\ne\n", "recorded")
@@ -107,8 +108,8 @@ def a_terminal():
 @test
 def one_that_is_closed():
     with scratch() as d:
-        was = run(["sh", "-c", f"exec {TRACER} record -q -o {d}/rec -- sh -c 'echo a; echo b >&2' "
-                   ">&-"], stdin=DEVNULL)
+        was = run(["sh", "-c", f"exec {TRACER} record -q -o {d}/rec -- sh -c "
+                   "'echo a; echo b >&2' >&-"], stdin=DEVNULL)
         r = replay(d)
         equal(r.rc, was.rc, r.err)
         contains(r.err, "b\n", "what went to the other one")
