@@ -2,16 +2,24 @@
 /* The executable behind record. */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/user.h"
 #include "cli/term.h"
 #include "cmd/record_opts.h"
+#include "collect/privilege.h"
+#include "collect/refusal.h"
 #include "rr/recdir.h"
 #include "rr/recorder.h"
 
+#ifndef CAP_PERFMON
+#define CAP_PERFMON	38
+#define CAP_BPF		39
+#endif
 #define EXIT_FAILED 125
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND 127
@@ -55,16 +63,48 @@ static void on_progress(void *ctx, const struct recorder_progress *p)
 		tell_waiting(t, p);
 }
 
+static const struct { int cap; const char *name; } needed[] = {
+	{ CAP_BPF, "CAP_BPF" },			/* what is recorded */
+	{ CAP_PERFMON, "CAP_PERFMON" },		/* the same */
+	{ CAP_SYS_NICE, "CAP_SYS_NICE" },	/* a recorder that is in time */
+	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" },	/* new images */
+	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },	/* calls that are filtered, mapped files */
+};
+
+static int check_privilege(struct err *err)
+{
+	struct privilege who;
+	char list[128] = "";
+
+	privilege_read(&who);
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (privilege_has(&who, needed[i].cap))
+			continue;
+		if (*list)
+			strcat(list, ", ");
+		strcat(list, needed[i].name);
+	}
+	if (!*list)
+		return 0;
+	err_set(err, EPERM, "cannot record without privilege: %s %s missing", list,
+		strchr(list, ',') ? "are" : "is");
+	err_hint(err, "run it with sudo; the program itself runs as you");
+	return -EPERM;
+}
+
 static int record(const struct record_opts *o, struct err *err)
 {
 	struct telling telling = { .terminal = isatty(STDERR_FILENO) };
 	struct recorder_opts opts = { .argv = o->argv, .ctx = &telling };
 	struct recorder_result res;
 	struct buf dir = BUF_INIT;
-	int r;
+	int r = check_privilege(err);
 
 	caller_find(&opts.who);
-	r = recdir_make(&dir, o->output, o->argv[0], &opts.who, err);
+	opts.user = r || !o->user ? NULL : user_find(o->user, err);
+	if (!r && o->user && !opts.user)
+		r = -err->code;
+	r = r ? r : recdir_make(&dir, o->output, o->argv[0], &opts.who, err);
 	if (!r) {
 		opts.dir = dir.data;
 		opts.progress = o->quiet ? NULL : on_progress;
@@ -75,7 +115,10 @@ static int record(const struct record_opts *o, struct err *err)
 			cli_fail("tracer", err, r);
 			goto out;
 		}
-		if (!r && !res.events)
+		if (r && res.load_error)
+			refusal_err(err, res.load_error, "cannot load the recorder's programs", "",
+				    NULL);
+		if (!res.events)
 			recdir_remove(dir.data, &opts.who);
 		else if (!r && !o->quiet)
 			note(dir.data, &res);

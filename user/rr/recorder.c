@@ -28,6 +28,7 @@
 #include "rr/watchdog.h"
 
 #define PRIORITY 2		/* above the program's */
+#define CANNOT_LOAD "cannot load the recorder's programs"
 #define AT_ONCE_S 10		/* it may run without sleep: copying a large file */
 #define COULD_NOT 125
 #define KILL_MS 5000
@@ -111,15 +112,19 @@ static int load(struct recorder *rec)
 {
 	int r;
 
+	/* What libbpf would print says nothing to who cannot read a verifier's log. */
+	libbpf_set_print(NULL);
 	rec->bpf = rr_bpf__open();
 	if (!rec->bpf)
-		return err_sys(rec->err, errno, "cannot open the recorder's programs");
+		return err_sys(rec->err, errno, CANNOT_LOAD);
 	set_outputs((struct rr_config *)&rec->bpf->rodata->cfg);
 	r = rr_bpf__load(rec->bpf);
 	if (!r)
 		r = rr_bpf__attach(rec->bpf);
-	if (r)
-		return err_sys(rec->err, -r, "cannot load the recorder's programs");
+	if (r) {
+		rec->result->load_error = -r;
+		return err_sys(rec->err, -r, CANNOT_LOAD);
+	}
 	rec->counts = rec->signals.counts = &rec->bpf->bss->counts;
 	rec->ring = ring_buffer__new(bpf_map__fd(rec->bpf->maps.events), on_event, rec, NULL);
 	return rec->ring ? 0 : err_sys(rec->err, errno, "cannot read the recorder's events");
@@ -228,7 +233,8 @@ static int not_begun(struct recorder *rec)
 
 static int record(struct recorder *rec)
 {
-	struct confined_opts c = { .argv = rec->opts->argv, .who = &rec->opts->who };
+	struct confined_opts c = { .argv = rec->opts->argv, .who = &rec->opts->who,
+				  .user = rec->opts->user };
 	int r = load(rec);
 
 	if (r)
@@ -236,6 +242,7 @@ static int record(struct recorder *rec)
 	c.cpu = take_cpu(rec->err);
 	if (c.cpu < 0)
 		return c.cpu;
+	recqueue_keep_off(rec->queue, c.cpu);
 	r = confined_start(&rec->child, &c, rec->err);
 	if (r)
 		return r;

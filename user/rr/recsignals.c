@@ -29,9 +29,11 @@ int recsignals_open(struct recsignals *s, struct err *err)
 	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
 		sigaddset(&set, taken[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	/* What is printed to a pipe without readers, or by a job in the background, is no end. */
+	/* What is printed to a pipe without readers, or by a job in the background, is no end; a
+	   file that may not grow is an error. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGTTOU, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->fd < 0 ? err_sys(err, errno, "cannot hear of signals") : 0;
 }
