@@ -53,21 +53,35 @@ struct rr_ev_call {
 #define RR_NREGS 27
 
 /*
- * A point between calls: the registers in the order of the kernel's pt_regs, and what the stack
- * held around its pointer, by which the same instruction in two rounds of a loop is told apart.
+ * A point between calls: the registers in the order of the kernel's pt_regs. Pieces follow the
+ * event that holds it, of what the stack, and what the registers, the stack and the code there
+ * point to, held then: by these the same instruction in two rounds of a loop is told apart.
+ * There are none where the thread stands behind a call.
  */
-#define RR_STACK_BYTES	256
-#define RR_STACK_BELOW	128	/* of them below the pointer: the red zone */
-
 struct rr_place {
 	u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, ip, flags, sp;
-	u32 stack_bytes, zero;	/* 0: it could not be read */
-	u8 stack[RR_STACK_BYTES];
 };
+#define RR_PLACE_REGS 18
+/* Their numbers, of some. */
+#define RR_PLACE_AX	10
+#define RR_PLACE_CX	11
+#define RR_PLACE_SI	13
+#define RR_PLACE_DI	14
+#define RR_PLACE_IP	15
+#define RR_PLACE_FLAGS	16
+#define RR_PLACE_SP	17
+
+#define RR_STACK_BYTES	1024	/* of the stack, from RR_STACK_BELOW below its pointer: */
+#define RR_STACK_BELOW	128	/* the red zone */
+#define RR_BLOCK	512	/* of what is pointed to, and aligned to it */
+#define RR_BLOCKS	40
 
 #define RR_SIGINFO_BYTES 48	/* of its 128, the rest is zeros */
 
-/* All that the frame is made of that the program's own registers and memory do not say. */
+/*
+ * All that the frame is made of that the program's own registers and memory do not say. Pieces
+ * follow.
+ */
 struct rr_ev_signal {
 	struct rr_head head;
 	u32 sig, alt_flags;
@@ -87,7 +101,10 @@ struct rr_ev_fork {
 	u32 zero;
 };
 
-/* Where the thread of the head was when .next began to run in its place: .at, or in a call. */
+/*
+ * Where the thread of the head was when .next began to run in its place: .at, or in a call.
+ * Pieces follow.
+ */
 struct rr_ev_switch {
 	struct rr_head head;
 	u32 next, in_call;

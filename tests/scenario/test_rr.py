@@ -93,6 +93,21 @@ def threads():
 
 
 @test
+def points_between_calls():
+    """Threads that lose their turn amid a loop, and signals that meet one."""
+    for mode, millions in (("race", 250), ("registers", 300), ("flag", 250), ("spinlock", 30)):
+        with scratch() as d:
+            was = record(d, workload("rr_points"), mode, str(millions))
+            points = [line for line in run([TRACER, "dump", os.path.join(d, "rec")]).ok()
+                      .out.splitlines() if "gives way" in line and "bytes of memory" in line]
+            check(points, f"{mode}: no thread lost its turn between calls")
+            for _ in range(2):
+                equal(replay(d).out, was.out, f"{mode} replayed")
+    for mode in ("alarm", "prof"):
+        same(workload("rr_points"), mode, "0")
+
+
+@test
 def what_is_wrong_is_said():
     with scratch() as d:
         r = record(d, "nosuchprogram", rc=127)

@@ -40,8 +40,9 @@ const char *replay_call_name(uint64_t nr);
 int replay_to_call(struct replayer *p, struct rthread *t);
 /* An event of a call, or a part of one: compares, and does what the call did. */
 int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h);
-/* Runs the thread to a point between calls. */
-int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_place *at);
+/* Runs the thread to the point @at of an event, of which pieces follow the first @bytes. */
+int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_head *h,
+		    const struct rr_place *at, size_t bytes);
 int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h);
 /* The mapping of an RR_EV_MAP; the pieces behind the first @at bytes of an event. */
 int replay_map(struct replayer *p, struct rthread *t, const struct rr_head *h);
