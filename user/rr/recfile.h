@@ -26,10 +26,12 @@ int recfile_create(struct recfile **out, const char *path, struct recqueue *queu
 		   struct err *err);
 /* An event, whose head says how long it is. -ENOMEM, or what writing a chunk failed with. */
 int recfile_add(struct recfile *f, const struct rr_head *ev, struct err *err);
+/* Hands over what there is as a chunk, without waiting for it to be written. */
+int recfile_push(struct recfile *f, struct err *err);
 /* Writes what is left; the file is whole up to here. */
 int recfile_flush(struct recfile *f, struct err *err);
 uint64_t recfile_events(const struct recfile *f);
-uint64_t recfile_bytes(const struct recfile *f);	/* on disk; after a flush */
+uint64_t recfile_bytes(const struct recfile *f);	/* on disk by now */
 void recfile_close(struct recfile *f);
 
 /* ---- reading -------------------------------------------------------------- */

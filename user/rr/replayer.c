@@ -46,11 +46,12 @@ static int map_inproc(struct replayer *p, struct rspace *s)
 static int on_exec(struct replayer *p, const struct rr_head *h)
 {
 	const struct rr_ev_exec *e = (const void *)h;
-	struct rthread *t = rthreads_find(&p->all, h->tid);
+	struct rthread *t;
 	int r;
 
 	if (h->bytes < sizeof(*e) || e->vdso % PAGE || e->stack_low >= e->stack_high)
 		return replay_damaged(p, "a new image");
+	t = rthreads_find(&p->all, e->former ? e->former : h->tid);
 	if (t) {
 		r = replay_to_call(p, t);
 		if (r)
@@ -67,6 +68,8 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 		if (!t)
 			return err_sys(p->err, ENOMEM, "cannot replay");
 	}
+	/* A thread that replaces its process gets the id of it. */
+	t->tid = h->tid;
 	t->new_image = true;
 	t->at_call = false;
 	t->clear_tid = 0;
@@ -145,9 +148,9 @@ static int on_fork(struct replayer *p, struct rthread *t, const struct rr_head *
 	if (b.flags & CLONE_CHILD_CLEARTID)
 		c->clear_tid = b.child_tid;
 	if (b.flags & CLONE_PARENT_SETTID)
-		r = write_tid(p, t, b.parent_tid, e->child);
+		r = write_tid(p, t, b.parent_tid, e->child_seen);
 	if (!r && b.flags & CLONE_CHILD_SETTID)
-		r = write_tid(p, c, b.child_tid, e->child);
+		r = write_tid(p, c, b.child_tid, e->child_own);
 	return r;
 }
 
