@@ -27,7 +27,7 @@ static void note(const char *dir, const struct recorder_result *res)
 
 static int record(const struct record_opts *o, struct err *err)
 {
-	struct recorder_opts opts = { .argv = o->argv };
+	struct recorder_opts opts = { .argv = o->argv, .checksum = o->checksum };
 	struct recorder_result res;
 	struct buf dir = BUF_INIT;
 	int r;

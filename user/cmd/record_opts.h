@@ -9,7 +9,7 @@
 
 struct record_opts {
 	const char *output;	/* NULL: below XDG_DATA_HOME */
-	bool quiet;
+	bool quiet, checksum;
 	char **argv;		/* of the command */
 };
 

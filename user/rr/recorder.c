@@ -29,9 +29,11 @@
 #include "shared/rr.h"
 #include "rr.skel.h"
 #include "rr/confined.h"
+#include "rr/memsum.h"
 #include "rr/newimage.h"
 #include "rr/procmaps.h"
 #include "rr/recfile.h"
+#include "rr/written.h"
 
 #define PRIORITY 2		/* above the program's */
 #define NR_MMAP 9
@@ -55,6 +57,8 @@ struct recorder {
 	size_t nalive, cap;
 	int failed;		/* of the events so far */
 	bool ended;		/* the first process has */
+	uint32_t ended_call;	/* the thread whose call was the last event, or 0 */
+	struct buf sums;
 };
 
 /* The kernel keeps 12 bits of major and 20 of minor numbers. */
@@ -75,6 +79,16 @@ static void set_outputs(struct rr_config *cfg)
 	}
 }
 
+/* Parts of a new mapping may be others' by now. */
+static void as_asked(struct procmap *m, const struct rr_ev_call *e)
+{
+	m->prot = (int)e->arg[2];
+	m->shared = e->arg[3] & MAP_SHARED;
+	m->offset = e->arg[5];
+	m->start = (uint64_t)e->ret;
+	m->end = m->start + ((e->arg[1] + 4095) & ~4095ull);
+}
+
 /* A file was mapped: what it is, while it is still there. */
 static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
 {
@@ -88,12 +102,8 @@ static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
 	m = procmaps_find(&maps, (uint64_t)e->ret);
 	if (m) {
 		part = *m;
-		/* As it was asked for: parts of it may be others' by now. */
-		part.prot = (int)e->arg[2];
-		part.shared = e->arg[3] & MAP_SHARED;
-		part.offset = e->arg[5];
-		part.start = (uint64_t)e->ret;
-		part.end = part.start + ((e->arg[1] + 4095) & ~4095ull);
+		if (e->nr == NR_MMAP)
+			as_asked(&part, e);
 		r = newimage_add_map(e->head.tid, &part, rec->file, &rec->files, rec->err);
 	} else {
 		r = err_set(rec->err, ENOENT, "the mapping at %#llx of process %u was gone",
@@ -155,9 +165,12 @@ static int on_event(void *ctx, void *data, size_t n)
 	note_lives(rec, h);
 	if (rec->failed)
 		return 0;
+	rec->ended_call = h->type == RR_EV_CALL ? h->tid : 0;
 	rec->failed = recfile_add(rec->file, h, rec->err);
 	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_FILE)
 		rec->failed = add_mapped(rec, data);
+	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_WROTE)
+		rec->failed = written_add(data, rec->file, rec->err);
 	return 0;
 }
 
@@ -169,6 +182,7 @@ static int load(struct recorder *rec)
 	if (!rec->bpf)
 		return err_sys(rec->err, errno, "cannot open the recorder's programs");
 	set_outputs((struct rr_config *)&rec->bpf->rodata->cfg);
+	((struct rr_config *)&rec->bpf->rodata->cfg)->wake_each = rec->opts->checksum;
 	r = rr_bpf__load(rec->bpf);
 	if (!r)
 		r = rr_bpf__attach(rec->bpf);
@@ -201,11 +215,41 @@ static int refused(struct recorder *rec, const struct rr_counts *c)
 	return -ENOTSUP;
 }
 
+/*
+ * Memory behind the call that ended last, while its thread stands there: it lost the CPU to us
+ * before it could run on. Where we had to wait for something meanwhile, a disk or a lock on its
+ * mappings, it may have got it back: then there are none of this call.
+ */
+static int add_sums(struct recorder *rec)
+{
+	const volatile struct rr_counts *c = &rec->bpf->bss->counts;
+	const uint32_t tid = rec->ended_call;
+	const uint64_t runs = c->runs;
+	int r;
+
+	rec->ended_call = 0;
+	if (!tid || c->stands != tid)
+		return 0;
+	buf_reset(&rec->sums);
+	r = memsum_make(&rec->sums, (pid_t)tid, rec->err);
+	if (r == -ENOENT || r == -ESRCH)
+		return 0;
+	for (size_t at = 0; !r && c->runs == runs && at < rec->sums.len;) {
+		const struct rr_head *h = (const void *)(rec->sums.data + at);
+
+		r = recfile_add(rec->file, h, rec->err);
+		at += h->bytes;
+	}
+	return r;
+}
+
 static int drain(struct recorder *rec)
 {
 	const struct rr_counts *c = &rec->bpf->bss->counts;
 
 	ring_buffer__consume(rec->ring);
+	if (!rec->failed && rec->opts->checksum)
+		rec->failed = add_sums(rec);
 	if (!rec->failed && c->lost)
 		rec->failed = err_set(rec->err, ENOBUFS, "%llu events were lost",
 				      (unsigned long long)c->lost);
@@ -378,5 +422,6 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	recfile_close(rec.file);
 	filestore_release(&rec.files);
 	free(rec.alive);
+	buf_release(&rec.sums);
 	return r;
 }

@@ -3,6 +3,7 @@
 #define RR_RECORDER_H
 
 /* A program is run and recorded, to its end. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -13,6 +14,7 @@ struct recorder_opts {
 	char **argv;
 	const char *dir;	/* is there; the events go into it */
 	struct caller who;	/* whom the program runs as, and whose the files are */
+	bool checksum;		/* sums of its memory go in behind each call */
 };
 
 struct recorder_result {

@@ -31,6 +31,7 @@ struct rthread {
 	unsigned char *xstate;		/* the same; .xstate_bytes */
 	size_t xstate_bytes;
 	uint64_t clear_tid;	/* set to 0 at its end; 0: nothing is */
+	uint64_t robust;	/* the head of its list of locks, or 0 */
 	bool at_call;		/* it stands at a call */
 	bool after_call;	/* it has not run since its last call */
 	bool broken;		/* its last call was broken off: it is made again */
