@@ -34,10 +34,15 @@ struct upid { int nr; struct pid_namespace *ns; };
 struct pid { unsigned int level; struct upid numbers[1]; };
 
 struct super_block { unsigned int s_dev; };
+struct rb_node { struct rb_node *rb_left; };
+struct rb_root { struct rb_node *rb_node; };
+struct rb_root_cached { struct rb_root rb_root; };
+struct address_space { struct rb_root_cached i_mmap; };
 struct inode {
 	unsigned short i_mode;
 	unsigned long i_ino;
 	struct super_block *i_sb;
+	struct address_space *i_mapping;
 };
 struct file_operations;
 struct file {

@@ -95,7 +95,8 @@ static int check_privilege(struct err *err)
 static int record(const struct record_opts *o, struct err *err)
 {
 	struct telling telling = { .terminal = isatty(STDERR_FILENO) };
-	struct recorder_opts opts = { .argv = o->argv, .ctx = &telling };
+	struct recorder_opts opts = { .argv = o->argv, .checksum = o->checksum,
+				      .ctx = &telling };
 	struct recorder_result res;
 	struct buf dir = BUF_INIT;
 	int r = check_privilege(err);

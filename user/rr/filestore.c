@@ -126,7 +126,8 @@ int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint
 	*number = 0;
 	if (!m->ino || is_system(m))
 		return 0;
-	for (uint32_t i = 0; i < s->n; i++) {
+	/* What is shared may have changed without a trace: by way of memory, times stand still. */
+	for (uint32_t i = 0; i < s->n && !m->shared; i++) {
 		if (s->kept[i].dev != m->dev || s->kept[i].ino != m->ino ||
 		    s->kept[i].size != m->size || s->kept[i].mtime_ns != m->mtime_ns)
 			continue;

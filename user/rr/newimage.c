@@ -8,6 +8,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 #include <sys/user.h>
 
 #include "base/buf.h"
+#include "rr/ldtsc.h"
 
 #define PAGE ((uint64_t)4096)
 #define EVENT_BYTES ((size_t)1 << 18)	/* of memory in an event */
@@ -186,10 +188,12 @@ int newimage_record(pid_t pid, struct recfile *f, struct filestore *files, struc
 		return err_set(err, ENOTSUP, "process %d has no stack or no vdso", (int)pid);
 	}
 	e.vdso = vdso->start;
+	e.cpu = (uint32_t)sched_getcpu();	/* ours is the program's, too */
 	e.stack_high = stack->end;
 	e.stack_low = stack->end - STACK_MOST;
 	r = recfile_add(f, &e.head, err);
 	r = r ? r : add_maps(pid, &maps, f, files, err);
+	r = r ? r : ldtsc_silence(pid, &maps, f, err);
 	procmaps_release(&maps);
 	return r;
 }
