@@ -12,6 +12,7 @@
 #include "rr/filestore.h"
 #include "rr/guardian.h"
 #include "rr/recfile.h"
+#include "rr/reaper.h"
 #include "rr/recorder.h"
 #include "rr/recqueue.h"
 #include "rr/recsignals.h"
@@ -31,6 +32,7 @@ struct recorder {
 	struct filestore files;
 	struct confined child;
 	struct guardian guardian;
+	struct reaper reaper;
 	struct recsignals signals;
 	struct err *err;
 	int failed;		/* of the events so far */
