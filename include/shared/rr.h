@@ -43,7 +43,8 @@ struct rr_piece {
 
 struct rr_ev_call {
 	struct rr_head head;
-	u32 nr, zero;
+	u32 nr;
+	u32 writers;	/* of mmap: other mappings by which what it mapped can be changed */
 	s64 ret;
 	u64 ip;
 	u64 arg[6];
@@ -161,6 +162,8 @@ struct rr_counts {
 	u64 unread;		/* pages of outputs that could not be read */
 	u64 refused_nr, refused_arg;	/* the call that ended it, and its second argument */
 	u32 refused_tid;		/* 0: none did */
+	u32 refused_compat;		/* it was one of 32-bit code */
+	u32 zero;
 	u32 alive;		/* threads that are recorded */
 	u32 level;		/* of pid namespaces, where the recorder is */
 	u32 recorder;		/* its id, from outside of them */

@@ -92,6 +92,15 @@ static int check_privilege(struct err *err)
 	return -EPERM;
 }
 
+static void on_warning(void *ctx, const char *said)
+{
+	struct err text = { 0 };
+
+	(void)ctx;
+	err_set(&text, 1, "%s", said);
+	cli_fail("tracer", &text, 0);
+}
+
 static int record(const struct record_opts *o, struct err *err)
 {
 	struct telling telling = { .terminal = isatty(STDERR_FILENO) };
@@ -108,6 +117,7 @@ static int record(const struct record_opts *o, struct err *err)
 	if (!r) {
 		opts.dir = dir.data;
 		opts.progress = o->quiet ? NULL : on_progress;
+		opts.warn = o->quiet ? NULL : on_warning;
 		r = recorder_run(&opts, &res, err);
 		if (r && res.exec_error) {
 			recdir_remove(dir.data, &opts.who);
