@@ -89,6 +89,9 @@ static int next_pass(struct tracee *t, const struct rr_place *at, unsigned char 
 {
 	int r = set_byte(t, at->ip, INT3, err), back;
 
+	t->patch = at->ip;
+	t->patch_bytes = 1;
+	t->patch_was[0] = was;
 	while (!r) {
 		r = tracee_run(t, sig, err);
 		if (r <= 0 || t->regs.orig_rax != SYS_rt_sigreturn)
@@ -96,6 +99,7 @@ static int next_pass(struct tracee *t, const struct rr_place *at, unsigned char 
 		r = tracee_sigreturn(t, err);
 	}
 	back = set_byte(t, at->ip, was, err);
+	t->patch_bytes = 0;
 	if (r < 0 || back)
 		return r < 0 ? r : back;
 	if (r || *sig != SIGTRAP || t->regs.rip != at->ip + 1)

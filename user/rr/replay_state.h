@@ -18,6 +18,20 @@ struct shared_file {
 	int fd;
 };
 
+struct replayer;
+
+/*
+ * Who looks on, and may stop a replay for as long as it likes. Each of the first three may
+ * give -ECANCELED: what is being done is given up, and rewind() puts the replay elsewhere.
+ */
+struct replay_debug {
+	/* Before the event @h, or with NULL at the recording's end. */
+	int (*event)(struct replay_debug *d, struct replayer *p, const struct rr_head *h);
+	/* @t stands where signal @sig meets it, or ends its process. */
+	int (*signal)(struct replay_debug *d, struct replayer *p, struct rthread *t, int sig);
+	int (*rewind)(struct replay_debug *d, struct replayer *p);
+};
+
 struct replayer {
 	const struct replayer_opts *opts;
 	struct replayer_result *result;
@@ -26,8 +40,14 @@ struct replayer {
 	uint32_t first, running;	/* thread ids */
 	struct shared_file *shared;
 	size_t nshared;
+	struct recread_place before;	/* the event at hand */
+	uint64_t shown;		/* the last event whose output was given */
+	bool stop;		/* by who looks on: there is no more to do */
 	struct err *err;
 };
+
+/* As it was before the first event, the place in the file aside. */
+void replayer_reset(struct replayer *p);
 
 /* "event N, thread T: " and what is wrong; -code. @t may be NULL. */
 int replay_fail(const struct replayer *p, const struct rthread *t, int code, const char *fmt, ...)
@@ -43,6 +63,8 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h);
 /* Runs the thread to a point between calls. */
 int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_place *at);
 int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h);
+/* For who looks on: to where signal @sig, which ends its process, met the thread. */
+int replay_to_death(struct replayer *p, struct rthread *t, int sig);
 /* The mapping of an RR_EV_MAP; the pieces behind the first @at bytes of an event. */
 int replay_map(struct replayer *p, struct rthread *t, const struct rr_head *h);
 int replay_pieces(struct replayer *p, struct rthread *t, const struct rr_head *h, size_t at);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "rr/replay_state.h"
@@ -65,6 +66,7 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 	if (r)
 		return r;
 	memcpy(&t->space->t.regs, e->reg, sizeof(t->space->t.regs));
+	t->space->args = t->space->t.regs.rsp;
 	t->space->t.regs.orig_rax = (unsigned long long)-1;
 	r = tracee_set_regs(&t->space->t, p->err);
 	return r ? r : tracee_map(&t->space->t, e->stack_low, e->stack_high,
@@ -124,6 +126,8 @@ static int on_fork(struct replayer *p, struct rthread *t, const struct rr_head *
 	r = rthread_fork(c, t, !(b.flags & CLONE_VM), p->err);
 	if (r)
 		return r;
+	if (b.flags & CLONE_THREAD)
+		c->pid = t->pid;
 	c->born = true;
 	c->regs.rax = 0;
 	c->regs.orig_rax = (unsigned long long)-1;
@@ -181,7 +185,11 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 		if (!r && nr != SYS_exit_group && nr != SYS_exit)
 			r = replay_fail(p, t, EILSEQ, "it was to end, and makes the call %s",
 					replay_call_name(nr));
+	} else if (p->opts->debug && WIFSIGNALED(e->code)) {
+		r = replay_to_death(p, t, WTERMSIG(e->code));
 	}
+	if (r == -ECANCELED)
+		return r;
 	if (t->tid == p->first)
 		p->result->status = (int)e->code;
 	if (!r && t->clear_tid && t->space->threads > 1)
@@ -213,11 +221,56 @@ static int on_event(struct replayer *p, const struct rr_head *h)
 	return replay_fail(p, NULL, ENOSYS, "of a kind that cannot be replayed yet");
 }
 
+/* The next event: 1; 0: the end; -ECANCELED: there is another next one. */
+static int next_event(struct replayer *p)
+{
+	struct replay_debug *d = p->opts->debug;
+	const struct rr_head *h = NULL;
+	int r, got;
+
+	p->before = recread_tell(p->file);
+	got = p->first && !p->all.n ? 0 : recread_next(p->file, &h, p->err);
+	r = got >= 0 && d ? d->event(d, p, got ? h : NULL) : 0;
+	if (got <= 0 || r)
+		return r ? r : got;
+	r = on_event(p, h);
+	return r ? r : 1;
+}
+
+static int replay_all(struct replayer *p)
+{
+	struct replay_debug *d = p->opts->debug;
+	int r;
+
+	do {
+		r = next_event(p);
+		if (r == -ECANCELED && d)
+			r = d->rewind(d, p);
+		if (r < 0)
+			return r;
+	} while (r && !p->stop);
+	if (p->stop || (p->first && !p->all.n))
+		return 0;
+	return err_set(p->err, ENODATA, "the recording ends behind event %llu, with %zu threads "
+		       "that had not ended", (unsigned long long)recread_number(p->file),
+		       p->all.n);
+}
+
+void replayer_reset(struct replayer *p)
+{
+	rthreads_release(&p->all);
+	for (size_t i = 0; i < p->nshared; i++)
+		close(p->shared[i].fd);
+	free(p->shared);
+	p->shared = NULL;
+	p->nshared = 0;
+	p->first = p->running = 0;
+}
+
 int replayer_run(const struct replayer_opts *opts, struct replayer_result *result,
 		 struct err *err)
 {
 	struct replayer p = { .opts = opts, .result = result, .err = err };
-	const struct rr_head *h;
 	char path[4096];
 	int r;
 
@@ -226,20 +279,9 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	r = recread_open(&p.file, path, err);
 	if (r)
 		return r;
-	while ((r = recread_next(p.file, &h, err)) > 0) {
-		r = on_event(&p, h);
-		if (r || (p.first && !p.all.n))
-			break;
-	}
-	if (!r && (!p.first || p.all.n))
-		r = err_set(err, ENODATA, "the recording ends behind event %llu, with %zu threads "
-			    "that had not ended", (unsigned long long)recread_number(p.file),
-			    p.all.n);
+	r = replay_all(&p);
 	result->events = (unsigned long long)recread_number(p.file);
-	rthreads_release(&p.all);
-	for (size_t i = 0; i < p.nshared; i++)
-		close(p.shared[i].fd);
-	free(p.shared);
+	replayer_reset(&p);
 	recread_close(p.file);
 	return r;
 }

@@ -25,7 +25,7 @@ struct rthread *rthreads_add(struct rthreads *all, uint32_t tid, struct rspace *
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
-	t->tid = tid;
+	t->tid = t->pid = tid;
 	t->space = space;
 	if (space)
 		space->threads++;
@@ -162,6 +162,7 @@ int rthread_fork(struct rthread *child, struct rthread *parent, bool apart, stru
 			return r;
 		}
 		s->brk = parent->space->brk;
+		s->args = parent->space->args;
 		s->shares = parent->space->shares;
 	}
 	if (r)

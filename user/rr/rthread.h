@@ -20,12 +20,13 @@ struct rspace {
 	struct tracee t;
 	struct rthread *in;	/* whose registers are in the process */
 	uint64_t brk;		/* 0: not asked for as yet */
+	uint64_t args;		/* argc, argv, the environment, the auxiliary vector */
 	size_t threads;
 	bool shares;		/* memory with other processes, or may do so */
 };
 
 struct rthread {
-	uint32_t tid;		/* as recorded; the process's own id is another */
+	uint32_t tid, pid;	/* as recorded; the process's own id is another */
 	struct rspace *space;
 	struct user_regs_struct regs;	/* while it is not in the process */
 	unsigned char *xstate;		/* the same; .xstate_bytes */

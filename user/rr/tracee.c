@@ -310,8 +310,9 @@ int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, bool sh
 	return r;
 }
 
-static int run_by(struct tracee *t, enum __ptrace_request how, int *sig, struct err *err)
+int tracee_resume(struct tracee *t, bool one, int *sig, struct err *err)
 {
+	const enum __ptrace_request how = one ? PTRACE_SYSEMU_SINGLESTEP : PTRACE_SYSEMU;
 	int r;
 
 	if (ptrace(how, t->pid, 0, 0))
@@ -322,10 +323,12 @@ static int run_by(struct tracee *t, enum __ptrace_request how, int *sig, struct 
 
 int tracee_run(struct tracee *t, int *sig, struct err *err)
 {
-	return run_by(t, PTRACE_SYSEMU, sig, err);
+	return t->hook ? t->hook->run(t->hook, t, false, sig, err) :
+			 tracee_resume(t, false, sig, err);
 }
 
 int tracee_step(struct tracee *t, int *sig, struct err *err)
 {
-	return run_by(t, PTRACE_SYSEMU_SINGLESTEP, sig, err);
+	return t->hook ? t->hook->run(t->hook, t, true, sig, err) :
+			 tracee_resume(t, true, sig, err);
 }

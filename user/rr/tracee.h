@@ -14,11 +14,27 @@
 
 #include "base/err.h"
 
+struct tracee;
+
+/* Who stands between a replay and the runs of its processes: a debugger. */
+struct tracee_hook {
+	/* In place of tracee_run(), or with @one of tracee_step(); by tracee_resume(). */
+	int (*run)(struct tracee_hook *hook, struct tracee *t, bool one, int *sig,
+		   struct err *err);
+};
+
+#define TRACEE_PATCH_MAX 16
+
 struct tracee {
 	pid_t pid;
 	uint64_t page;		/* "syscall; int3", then room for a path */
 	unsigned long forked;	/* the child of the last fork */
 	struct user_regs_struct regs;	/* as they are now; tracee_set_regs() to change them */
+	struct tracee_hook *hook;	/* NULL: nobody */
+	/* What stands in the code for the replay's own ends, and what was there. */
+	uint64_t patch;
+	size_t patch_bytes;		/* 0: nothing does */
+	unsigned char patch_was[TRACEE_PATCH_MAX];
 };
 
 /* An empty one, with our page at @page; -errno with words. */
@@ -56,5 +72,7 @@ int tracee_sigreturn(struct tracee *t, struct err *err);
 int tracee_run(struct tracee *t, int *sig, struct err *err);
 /* The same for one instruction, behind which the signal is SIGTRAP. */
 int tracee_step(struct tracee *t, int *sig, struct err *err);
+/* Either, without the hook. */
+int tracee_resume(struct tracee *t, bool one, int *sig, struct err *err);
 
 #endif
