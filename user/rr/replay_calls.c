@@ -94,6 +94,12 @@ static int shared_file(struct replayer *p, const struct rr_ev_map *m, char *path
 	for (size_t i = 0; i < p->nshared && !f; i++)
 		if (p->shared[i].dev == m->dev && p->shared[i].ino == m->ino)
 			f = &p->shared[i];
+	if (f && f->stale) {
+		r = ftruncate(f->fd, 0) ? -errno : copy_into(f->fd, path);
+		if (r)
+			return err_sys(p->err, -r, "cannot read %s", path);
+		f->stale = false;
+	}
 	if (!f) {
 		struct shared_file *more = realloc(p->shared, (p->nshared + 1) * sizeof(*more));
 
@@ -110,6 +116,7 @@ static int shared_file(struct replayer *p, const struct rr_ev_map *m, char *path
 		if (r)
 			return err_sys(p->err, -r, "cannot read %s", path);
 	}
+	f->written |= m->prot & PROT_WRITE;
 	snprintf(path, n, "/proc/%d/fd/%d", (int)getpid(), f->fd);
 	return 0;
 }
@@ -227,6 +234,9 @@ static int do_real(struct replayer *p, struct rthread *t, const struct rr_ev_cal
 		arg[3] |= 3;
 		arg[4] = (uint64_t)e->ret;
 	}
+	if (e->nr == SYS_mprotect && arg[2] & PROT_WRITE && t->space->shares)
+		for (size_t i = 0; i < p->nshared; i++)
+			p->shared[i].written = true;
 	r = tracee_call(&t->space->t, &ret, p->err, e->nr, arg);
 	if (r || ret == e->ret)
 		return r;

@@ -16,6 +16,8 @@
 struct shared_file {
 	uint64_t dev, ino;
 	int fd;
+	bool written;		/* or may have been */
+	bool stale;		/* the replay went back to before it was first mapped */
 };
 
 struct replayer;
@@ -45,9 +47,6 @@ struct replayer {
 	bool stop;		/* by who looks on: there is no more to do */
 	struct err *err;
 };
-
-/* As it was before the first event, the place in the file aside. */
-void replayer_reset(struct replayer *p);
 
 /* "event N, thread T: " and what is wrong; -code. @t may be NULL. */
 int replay_fail(const struct replayer *p, const struct rthread *t, int code, const char *fmt, ...)

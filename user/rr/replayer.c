@@ -256,17 +256,6 @@ static int replay_all(struct replayer *p)
 		       p->all.n);
 }
 
-void replayer_reset(struct replayer *p)
-{
-	rthreads_release(&p->all);
-	for (size_t i = 0; i < p->nshared; i++)
-		close(p->shared[i].fd);
-	free(p->shared);
-	p->shared = NULL;
-	p->nshared = 0;
-	p->first = p->running = 0;
-}
-
 int replayer_run(const struct replayer_opts *opts, struct replayer_result *result,
 		 struct err *err)
 {
@@ -281,7 +270,10 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 		return r;
 	r = replay_all(&p);
 	result->events = (unsigned long long)recread_number(p.file);
-	replayer_reset(&p);
+	rthreads_release(&p.all);
+	for (size_t i = 0; i < p.nshared; i++)
+		close(p.shared[i].fd);
+	free(p.shared);
 	recread_close(p.file);
 	return r;
 }

@@ -54,6 +54,8 @@ void rthreads_release(struct rthreads *all);
 
 /* Leaves the space it was in for a new, empty one with our page at @page. */
 int rthread_new_space(struct rthread *t, uint64_t page, struct err *err);
+/* What @from has saved of floating-point state, if anything. 0 or -ENOMEM. */
+int rthread_copy_xstate(struct rthread *to, const struct rthread *from);
 /* Puts its registers into its process; t->space->t.regs are then its own. */
 int rthread_enter(struct rthread *t, struct err *err);
 /*
