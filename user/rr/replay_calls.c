@@ -95,7 +95,8 @@ static int shared_file(struct replayer *p, const struct rr_ev_map *m, char *path
 		if (p->shared[i].dev == m->dev && p->shared[i].ino == m->ino)
 			f = &p->shared[i];
 	if (f && f->stale) {
-		r = ftruncate(f->fd, 0) ? -errno : copy_into(f->fd, path);
+		r = ftruncate(f->fd, 0) || lseek(f->fd, 0, SEEK_SET) ? -errno :
+		    copy_into(f->fd, path);
 		if (r)
 			return err_sys(p->err, -r, "cannot read %s", path);
 		f->stale = false;

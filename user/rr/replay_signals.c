@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "rr/place.h"
 #include "rr/replay_state.h"
@@ -109,10 +110,11 @@ static int run_to_fault(struct replayer *p, struct rthread *t, const struct rr_e
 	return 0;
 }
 
-int replay_to_death(struct replayer *p, struct rthread *t, int sig)
+int replay_to_end(struct replayer *p, struct rthread *t, const struct rr_ev_exit *e)
 {
-	const bool fault = sig == SIGSEGV || sig == SIGBUS || sig == SIGFPE || sig == SIGILL ||
-			   sig == SIGTRAP;
+	const int status = (int)e->code, by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	const bool fault = by == SIGSEGV || by == SIGBUS || by == SIGFPE || by == SIGILL ||
+			   by == SIGTRAP;
 	int got, r = rthread_enter(t, p->err);
 
 	/* Only the first of a process to end can have met it by what it did. */
@@ -121,7 +123,7 @@ int replay_to_death(struct replayer *p, struct rthread *t, int sig)
 		r = run_on(p, t, &got);
 		t->at_call = r > 0;
 	}
-	return r < 0 ? r : p->opts->debug->signal(p->opts->debug, p, t, sig);
+	return r < 0 ? r : p->opts->debug->end(p->opts->debug, p, t, status);
 }
 
 /* It met it when its last call ended, or was broken off. */

@@ -23,14 +23,17 @@ struct shared_file {
 struct replayer;
 
 /*
- * Who looks on, and may stop a replay for as long as it likes. Each of the first three may
- * give -ECANCELED: what is being done is given up, and rewind() puts the replay elsewhere.
+ * Who looks on, and may stop a replay for as long as it likes. All but the last may give
+ * -ECANCELED: what is being done is given up, and rewind() puts the replay elsewhere.
  */
 struct replay_debug {
 	/* Before the event @h, or with NULL at the recording's end. */
 	int (*event)(struct replay_debug *d, struct replayer *p, const struct rr_head *h);
-	/* @t stands where signal @sig meets it, or ends its process. */
+	/* @t stands where signal @sig meets it. */
 	int (*signal)(struct replay_debug *d, struct replayer *p, struct rthread *t, int sig);
+	/* @t stands where it ends; the status as wait(2) tells it. */
+	int (*end)(struct replay_debug *d, struct replayer *p, struct rthread *t, int status);
+	/* 1, or -errno with words. */
 	int (*rewind)(struct replay_debug *d, struct replayer *p);
 };
 
@@ -62,8 +65,8 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h);
 /* Runs the thread to a point between calls. */
 int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_place *at);
 int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h);
-/* For who looks on: to where signal @sig, which ends its process, met the thread. */
-int replay_to_death(struct replayer *p, struct rthread *t, int sig);
+/* For who looks on: to where the thread ended, also by a signal. */
+int replay_to_end(struct replayer *p, struct rthread *t, const struct rr_ev_exit *e);
 /* The mapping of an RR_EV_MAP; the pieces behind the first @at bytes of an event. */
 int replay_map(struct replayer *p, struct rthread *t, const struct rr_head *h);
 int replay_pieces(struct replayer *p, struct rthread *t, const struct rr_head *h, size_t at);

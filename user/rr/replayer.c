@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "rr/replay_state.h"
@@ -185,9 +184,9 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 		if (!r && nr != SYS_exit_group && nr != SYS_exit)
 			r = replay_fail(p, t, EILSEQ, "it was to end, and makes the call %s",
 					replay_call_name(nr));
-	} else if (p->opts->debug && WIFSIGNALED(e->code)) {
-		r = replay_to_death(p, t, WTERMSIG(e->code));
 	}
+	if (!r && p->opts->debug)
+		r = replay_to_end(p, t, e);
 	if (r == -ECANCELED)
 		return r;
 	if (t->tid == p->first)

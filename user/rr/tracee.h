@@ -21,6 +21,8 @@ struct tracee_hook {
 	/* In place of tracee_run(), or with @one of tracee_step(); by tracee_resume(). */
 	int (*run)(struct tracee_hook *hook, struct tracee *t, bool one, int *sig,
 		   struct err *err);
+	/* Before tracee_call(), which it may use. */
+	int (*call)(struct tracee_hook *hook, struct tracee *t, struct err *err);
 };
 
 #define TRACEE_PATCH_MAX 16
