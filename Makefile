@@ -51,8 +51,8 @@ STORE_LIBS := -lsqlite3 -lpq -lzstd -lm
 BENCH_LIBS := $(STORE_LIBS) $(LIVE_LIBS)
 REPORT_LIBS := $(STORE_LIBS) -lz
 TAPE_LIBS := -lpcre2-8
-RECORD_LIBS := $(LIVE_LIBS) -lzstd
-REPLAY_LIBS := -lzstd
+RECORD_LIBS := $(LIVE_LIBS) -lzstd -lZydis
+REPLAY_LIBS := -lzstd -lZydis
 SYM_LIBS  := -ldw -lelf -lstdc++ -lm
 
 ifeq ($(SAN),)
@@ -270,7 +270,7 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< -Wl,--start-group $(LIB) $(SYMD) -Wl,--end-group \
-		-lcmocka $(TOP_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) -o $@
+		-lcmocka $(TOP_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) $(REPLAY_LIBS) -o $@
 
 # Workloads are what is traced: never sanitised, and with frame pointers.
 $(B)/tests/workloads/%: tests/workloads/%.c
@@ -320,7 +320,8 @@ $(B)/tests/fuzz/replay_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/repla
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -Wl,--start-group $(LIB) $(SYMD) \
-		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) -o $@
+		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) \
+		$(REPLAY_LIBS) -o $@
 
 # Needs SAN=fuzz (clang with libFuzzer).
 fuzz: $(FUZZ)
@@ -328,7 +329,8 @@ $(B)/tests/fuzz/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $< -Wl,--start-group $(LIB) $(SYMD) \
-		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) -o $@
+		-Wl,--end-group $(LIVE_LIBS) $(SYM_LIBS) $(STORE_LIBS) $(TAPE_LIBS) \
+		$(REPLAY_LIBS) -o $@
 
 deps:
 	@tools/deps.sh --install

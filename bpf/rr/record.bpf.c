@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
 /*
- * What record needs of the kernel: each call's result and what it wrote, and what ends or
- * replaces a process. What is recorded runs on one CPU, so that one scratch is enough and the
- * ring's order is that of the events.
+ * What record needs of the kernel: each call's result and what it wrote, signals, and who runs.
+ * What is recorded runs on one CPU, so that one scratch is enough and the ring's order is that
+ * of the events.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #define RR_PEEK(dst, n, at) bpf_probe_read_user(dst, n, (const void *)(at))
-#include "shared/rr.h"
+#include "lib/recorded.bpf.h"
 #include "shared/rr_outs.inc"
 
 #define CHUNK_BYTES	16384u		/* of a piece, at most */
@@ -17,19 +17,8 @@
 #define SCRATCH_BYTES	(1u << 17)
 #define PAGE		4096u
 #define CHUNKS_MAX	(1u << 20)	/* in a call: 16 GiB */
-#define NR_EXECVE	59
 #define NR_MMAP		9
 #define NR_RESTART	219
-#define NR_EXIT		60
-#define NR_EXIT_GROUP	231
-
-const volatile struct rr_config cfg = {};
-struct rr_counts counts = {};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, RR_RING_BYTES);
-} events SEC(".maps");
 
 /*
  * The call at hand: where its walk is, and its event so far. In a map, of whose values the
@@ -47,32 +36,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct scratch);
 } scratch SEC(".maps");
-
-/* A thread that is recorded, and the call that a signal broke off. */
-struct rr_task {
-	u32 tid, broken_nr;	/* .tid as the program knows it */
-	u64 broken_arg[6];
-};
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct rr_task);
-} tasks SEC(".maps");
-
-/* The first process, by its id, until its exec. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} first SEC(".maps");
-
-static void submit(void *data, u32 bytes, u64 flags)
-{
-	if (bpf_ringbuf_output(&events, data, bytes, flags))
-		__sync_fetch_and_add(&counts.lost, 1);
-}
 
 /* Sends off what the scratch holds of the call; the rest comes in events of their own. */
 static __always_inline void send(struct scratch *s, u16 type, u64 flags)
@@ -145,25 +108,29 @@ static __always_inline void add_outputs(struct scratch *s, u32 nr, const u64 arg
 	bpf_loop(CHUNKS_MAX, step, NULL, 0);
 }
 
+static __always_inline bool is_output(u32 i, const struct file *file, u64 ino, u32 dev)
+{
+	return (u64)file == counts.out_file[i] ||
+	       (cfg.out_ino[i] && ino == cfg.out_ino[i] && dev == cfg.out_dev[i]);
+}
+
 static __always_inline u16 output_of(struct task_struct *task, u32 fd)
 {
-	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
-	struct file **fds = BPF_CORE_READ(fdt, fd), *file = NULL;
+	struct file *file = file_at(task, fd);
 	struct inode *inode;
 	u64 ino;
 	u32 dev;
 
-	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd) || !file)
+	if (!file)
 		return 0;
 	inode = BPF_CORE_READ(file, f_inode);
 	ino = BPF_CORE_READ(inode, i_ino);
 	dev = BPF_CORE_READ(inode, i_sb, s_dev);
-	if (fd == 2 && ino == cfg.out_ino[1] && dev == cfg.out_dev[1])
+	if (fd == 2 && is_output(1, file, ino, dev))
 		return RR_FLAG_STDERR;
-	if (ino == cfg.out_ino[0] && dev == cfg.out_dev[0])
+	if (is_output(0, file, ino, dev))
 		return RR_FLAG_STDOUT;
-	return ino == cfg.out_ino[1] && dev == cfg.out_dev[1] ? RR_FLAG_STDERR : 0;
+	return is_output(1, file, ino, dev) ? RR_FLAG_STDERR : 0;
 }
 
 static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
@@ -235,36 +202,159 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 	return 0;
 }
 
-static __always_inline void fill_place(struct rr_place *p, struct pt_regs *r)
+/*
+ * An event of a point between calls, in the making: what ran last, and a signal. An event and
+ * its pieces, of blocks that are each taken once.
+ */
+#define CODE_BYTES	256	/* around the instruction */
+#define DISP_NEAR	(1 << 24)
+#define STACK_WORDS	((RR_STACK_BYTES - RR_STACK_BELOW) / 8)
+#define POINT_BYTES	32768u
+
+struct point {
+	u32 used, blocks;
+	u64 block[RR_BLOCKS];
+	u64 reg[RR_PLACE_REGS];
+	u64 ip, sp;
+	u8 code[CODE_BYTES];
+	u64 stack[RR_STACK_BYTES / 8];
+	u8 at[2 * POINT_BYTES];
+};
+enum { POINT_SWITCH, POINT_SIGNAL, POINTS };
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, POINTS);
+	__type(key, u32);
+	__type(value, struct point);
+} points SEC(".maps");
+
+static __always_inline struct point *point_of(u32 which)
 {
-	*p = (struct rr_place){
+	return bpf_map_lookup_elem(&points, &which);
+}
+
+/* [addr, addr + n) as a piece; it is as long as can be read. */
+static __always_inline void add_block(struct point *p, u64 addr, u32 n)
+{
+	const u32 at = p->used & (POINT_BYTES - 1);
+	struct rr_piece *piece = (void *)(p->at + at);
+
+	if (p->used + sizeof(*piece) + n > POINT_BYTES ||
+	    bpf_probe_read_user(p->at + at + sizeof(*piece), n, (void *)addr))
+		return;
+	*piece = (struct rr_piece){ .addr = addr, .bytes = n };
+	p->used = at + sizeof(*piece) + n;
+}
+
+/* A word that may be a pointer: the block it points to. */
+static __always_inline void add_pointed(struct point *p, u64 word)
+{
+	const u64 block = word & ~(u64)(RR_BLOCK - 1);
+	u32 i;
+
+	/* The code itself is the same each time, and a replay's has a patch. */
+	if (word < 65536 || word >> 47 || p->blocks >= RR_BLOCKS ||
+	    word + RR_BLOCK - p->ip <= 2 * RR_BLOCK || word + RR_STACK_BYTES - p->sp <=
+	    2 * RR_STACK_BYTES)
+		return;
+	for (i = 0; i < RR_BLOCKS; i++) {
+		if (i >= p->blocks)
+			break;
+		if (p->block[i] == block)
+			return;
+	}
+	if (p->blocks < RR_BLOCKS)
+		p->block[p->blocks++] = block;
+	add_block(p, block, RR_BLOCK);
+}
+
+/*
+ * Pointers, the likely first: registers, then what code nearby reads or writes by its distance
+ * (a ModRM byte of mod 0 and rm 5, and 32 bits), then words of the stack.
+ */
+static long look_at(u64 i, void *ctx)
+{
+	struct point *p = point_of(*(u32 *)ctx);
+	s32 near;
+
+	if (!p)
+		return 1;
+	if (i < RR_PLACE_REGS) {
+		add_pointed(p, p->reg[i]);
+		return 0;
+	}
+	i -= RR_PLACE_REGS;
+	if (i < CODE_BYTES - 5) {
+		if ((p->code[i] & 0xc7) != 5)
+			return 0;
+		__builtin_memcpy(&near, p->code + i + 1, sizeof(near));
+		if (near > -DISP_NEAR && near < DISP_NEAR)
+			add_pointed(p, p->ip - CODE_BYTES / 2 + i + 5 + near);
+		return 0;
+	}
+	i -= CODE_BYTES - 5;
+	if (i >= STACK_WORDS)
+		return 1;
+	add_pointed(p, p->stack[RR_STACK_BELOW / 8 + i]);
+	return 0;
+}
+
+/* What tells this round of a loop from others, behind the event's @bytes. */
+static __always_inline void add_evidence(u32 which, struct point *p, u32 bytes)
+{
+	p->used = bytes;
+	p->blocks = 0;
+	if (bpf_probe_read_user(p->code, CODE_BYTES, (void *)(p->ip - CODE_BYTES / 2)))
+		__builtin_memset(p->code, 0, CODE_BYTES);
+	if (bpf_probe_read_user(p->stack, RR_STACK_BYTES, (void *)(p->sp - RR_STACK_BELOW)))
+		__builtin_memset(p->stack, 0, RR_STACK_BYTES);
+	else
+		add_block(p, p->sp - RR_STACK_BELOW, RR_STACK_BYTES);
+	bpf_loop(RR_PLACE_REGS + CODE_BYTES - 5 + STACK_WORDS, look_at, &which, 0);
+}
+
+static __always_inline void fill_place(u32 which, struct point *p, struct rr_place *at,
+				       struct pt_regs *r, u32 bytes)
+{
+	*at = (struct rr_place){
 		.r15 = r->r15, .r14 = r->r14, .r13 = r->r13, .r12 = r->r12, .bp = r->bp,
 		.bx = r->bx, .r11 = r->r11, .r10 = r->r10, .r9 = r->r9, .r8 = r->r8, .ax = r->ax,
 		.cx = r->cx, .dx = r->dx, .si = r->si, .di = r->di, .ip = r->ip,
 		.flags = r->flags, .sp = r->sp,
 	};
-	if (!bpf_probe_read_user(p->stack, sizeof(p->stack), (void *)(r->sp - RR_STACK_BELOW)))
-		p->stack_bytes = sizeof(p->stack);
+	p->ip = r->ip;
+	p->sp = r->sp;
+	p->used = bytes;
+	/* Behind a call: the kernel's path out of it has not been left yet. */
+	if ((s64)r->orig_ax >= 0)
+		return;
+	__builtin_memcpy(p->reg, at, sizeof(*at));
+	add_evidence(which, p, bytes);
 }
 
-/* Larger than the stack of a program may be. */
-struct rr_ev_signal signal_event = {};
+static __always_inline void send_point(struct point *p)
+{
+	((struct rr_head *)p->at)->bytes = p->used;
+	submit(p->at, p->used & (2 * POINT_BYTES - 1), BPF_RB_NO_WAKEUP);
+}
 
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(rr_signal, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct rr_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
-	struct rr_ev_signal *e = &signal_event;
+	struct point *p = point_of(POINT_SIGNAL);
+	struct rr_ev_signal *e;
 	struct pt_regs *regs;
 
 	/* SIG_DFL ends it, or does nothing. */
-	if (!t || (u64)BPF_CORE_READ(ka, sa.sa_handler) < 2)
+	if (!t || !p || (u64)BPF_CORE_READ(ka, sa.sa_handler) < 2)
 		return 0;
 	regs = (void *)bpf_task_pt_regs(task);
-	e->head = (struct rr_head){ .bytes = sizeof(*e), .type = RR_EV_SIGNAL, .tid = t->tid };
+	e = (void *)p->at;
+	e->head = (struct rr_head){ .type = RR_EV_SIGNAL, .tid = t->tid };
 	e->sig = sig;
-	fill_place(&e->at, regs);
+	fill_place(POINT_SIGNAL, p, &e->at, regs, sizeof(*e));
 	e->handler = (u64)BPF_CORE_READ(ka, sa.sa_handler);
 	e->sa_flags = BPF_CORE_READ(ka, sa.sa_flags);
 	e->restorer = (u64)BPF_CORE_READ(ka, sa.sa_restorer);
@@ -278,96 +368,37 @@ int BPF_PROG(rr_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 	e->trap = BPF_CORE_READ(task, thread.trap_nr);
 	e->error = BPF_CORE_READ(task, thread.error_code);
 	bpf_probe_read_kernel(e->info, sizeof(e->info), info);
-	submit(e, sizeof(*e), BPF_RB_NO_WAKEUP);
+	send_point(p);
 	return 0;
 }
 
-/* The first process becomes recorded with its first exec, its children with their birth. */
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(rr_exec, struct task_struct *task, pid_t old_pid)
-{
-	u32 tid = task->pid;
-	struct rr_task *t;
-
-	if (!bpf_map_lookup_elem(&first, &tid))
-		return 0;
-	t = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (t) {
-		t->tid = tid;
-		__sync_fetch_and_add(&counts.alive, 1);
-	}
-	bpf_map_delete_elem(&first, &tid);
-	return 0;
-}
-
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(rr_fork, struct task_struct *parent, struct task_struct *child)
-{
-	struct rr_task *t = bpf_task_storage_get(&tasks, parent, NULL, 0), *c;
-	struct rr_ev_fork e = { .head = { .bytes = sizeof(e), .type = RR_EV_FORK } };
-
-	if (!t)
-		return 0;
-	c = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!c) {
-		__sync_fetch_and_add(&counts.lost, 1);
-		return 0;
-	}
-	c->tid = child->pid;
-	__sync_fetch_and_add(&counts.alive, 1);
-	e.head.tid = t->tid;
-	e.child = c->tid;
-	submit(&e, sizeof(e), BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
-/* The thread that ran last, and where it was. */
-struct rr_ev_switch last = {};
-
+/* The point of the thread that ran last is kept until it is known who runs next. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(rr_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct rr_task *t = bpf_task_storage_get(&tasks, prev, NULL, 0);
+	struct point *p = point_of(POINT_SWITCH);
+	struct rr_ev_switch *last;
 	struct pt_regs *regs;
 
+	if (!p)
+		return 0;
+	last = (void *)p->at;
 	if (t) {
 		regs = (void *)bpf_task_pt_regs(prev);
-		last.head.tid = t->tid;
-		last.in_call = (s64)regs->orig_ax >= 0 && (s64)regs->ax == -38;
-		if (!last.in_call)
-			fill_place(&last.at, regs);
+		last->head = (struct rr_head){ .type = RR_EV_SWITCH, .tid = t->tid };
+		last->in_call = (s64)regs->orig_ax >= 0 && (s64)regs->ax == -38;
+		if (last->in_call)
+			p->used = RR_SWITCH_SHORT;
+		else
+			fill_place(POINT_SWITCH, p, &last->at, regs, sizeof(*last));
 	}
 	t = bpf_task_storage_get(&tasks, next, NULL, 0);
-	if (!t || !last.head.tid || last.head.tid == t->tid)
+	if (!t || !last->head.tid || last->head.tid == t->tid)
 		return 0;
-	last.head.bytes = last.in_call ? RR_SWITCH_SHORT : sizeof(last);
-	last.head.type = RR_EV_SWITCH;
-	last.next = t->tid;
-	if (last.in_call)
-		submit(&last, RR_SWITCH_SHORT, BPF_RB_NO_WAKEUP);
-	else
-		submit(&last, sizeof(last), BPF_RB_NO_WAKEUP);
+	last->next = t->tid;
+	send_point(p);
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(rr_exit, struct task_struct *task)
-{
-	struct rr_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
-	struct rr_ev_exit e = { .head = { .bytes = sizeof(e), .type = RR_EV_EXIT } };
-	struct pt_regs *regs;
-	s64 nr;
-
-	if (!t)
-		return 0;
-	e.head.tid = t->tid;
-	e.code = BPF_CORE_READ(task, exit_code);
-	regs = (void *)bpf_task_pt_regs(task);
-	nr = regs->orig_ax;
-	e.asked = (nr == NR_EXIT || nr == NR_EXIT_GROUP) && (s64)regs->ax == -38;
-	__sync_fetch_and_sub(&counts.alive, 1);
-	submit(&e, sizeof(e), BPF_RB_FORCE_WAKEUP);
-	return 0;
-}
-
-char LICENSE[] SEC("license") = "Dual MIT/GPL";
+char LICENSE[] __weak SEC("license") = "Dual MIT/GPL";

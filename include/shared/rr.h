@@ -31,7 +31,7 @@ enum rr_type {
 struct rr_head {
 	u32 bytes;	/* with this head */
 	u16 type, flags;
-	u32 tid;	/* as the recorded program knows it */
+	u32 tid;	/* as the recorder knows it */
 	u32 zero;
 };
 
@@ -53,21 +53,35 @@ struct rr_ev_call {
 #define RR_NREGS 27
 
 /*
- * A point between calls: the registers in the order of the kernel's pt_regs, and what the stack
- * held around its pointer, by which the same instruction in two rounds of a loop is told apart.
+ * A point between calls: the registers in the order of the kernel's pt_regs. Pieces follow the
+ * event that holds it, of what the stack, and what the registers, the stack and the code there
+ * point to, held then: by these the same instruction in two rounds of a loop is told apart.
+ * There are none where the thread stands behind a call.
  */
-#define RR_STACK_BYTES	256
-#define RR_STACK_BELOW	128	/* of them below the pointer: the red zone */
-
 struct rr_place {
 	u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, ip, flags, sp;
-	u32 stack_bytes, zero;	/* 0: it could not be read */
-	u8 stack[RR_STACK_BYTES];
 };
+#define RR_PLACE_REGS 18
+/* Their numbers, of some. */
+#define RR_PLACE_AX	10
+#define RR_PLACE_CX	11
+#define RR_PLACE_SI	13
+#define RR_PLACE_DI	14
+#define RR_PLACE_IP	15
+#define RR_PLACE_FLAGS	16
+#define RR_PLACE_SP	17
+
+#define RR_STACK_BYTES	1024	/* of the stack, from RR_STACK_BELOW below its pointer: */
+#define RR_STACK_BELOW	128	/* the red zone */
+#define RR_BLOCK	512	/* of what is pointed to, and aligned to it */
+#define RR_BLOCKS	40
 
 #define RR_SIGINFO_BYTES 48	/* of its 128, the rest is zeros */
 
-/* All that the frame is made of that the program's own registers and memory do not say. */
+/*
+ * All that the frame is made of that the program's own registers and memory do not say. Pieces
+ * follow.
+ */
 struct rr_ev_signal {
 	struct rr_head head;
 	u32 sig, alt_flags;
@@ -82,10 +96,15 @@ struct rr_ev_signal {
 /* By the thread of the head, which is in its call. */
 struct rr_ev_fork {
 	struct rr_head head;
-	u32 child, zero;
+	u32 child;
+	u32 child_own, child_seen;	/* as it, as its parent knows it: pid namespaces */
+	u32 zero;
 };
 
-/* Where the thread of the head was when .next began to run in its place: .at, or in a call. */
+/*
+ * Where the thread of the head was when .next began to run in its place: .at, or in a call.
+ * Pieces follow.
+ */
 struct rr_ev_switch {
 	struct rr_head head;
 	u32 next, in_call;
@@ -105,7 +124,8 @@ struct rr_ev_exec {
 	u64 reg[RR_NREGS];
 	u64 vdso;		/* a page that the program leaves alone */
 	u64 stack_low, stack_high;	/* as far down as the stack may grow */
-	u64 brk;
+	u32 former;		/* the id that the thread had before, if not that of the process */
+	u32 zero;
 };
 
 #define RR_MAP_SHARED	1
@@ -130,9 +150,11 @@ _Static_assert(sizeof(struct rr_ev_exec) % 8 == 0, "events are multiples of eigh
 #define RR_RING_BYTES (16u << 20)
 
 struct rr_config {
-	u64 out_ino[2];		/* of stdout and stderr; dev as the kernel has it */
-	u32 out_dev[2];
+	u64 out_ino[2];		/* of stdout and stderr; 0: others may open it and mean others */
+	u32 out_dev[2];		/* as the kernel has it */
 };
+
+#define RR_NSIGNALS 32		/* the ordinary ones */
 
 struct rr_counts {
 	u64 lost;		/* events that found the ring full: the recording ends there */
@@ -140,6 +162,18 @@ struct rr_counts {
 	u64 refused_nr, refused_arg;	/* the call that ended it, and its second argument */
 	u32 refused_tid;		/* 0: none did */
 	u32 alive;		/* threads that are recorded */
+	u32 level;		/* of pid namespaces, where the recorder is */
+	u32 recorder;		/* its id, from outside of them */
+	u32 first;		/* process to be recorded, as the recorder knows it; 0: none yet */
+	u32 begun;		/* it has been seen */
+	u64 out_file[2];	/* struct file of the first one's stdout and stderr */
+	u64 sent_ns[RR_NSIGNALS];	/* when others last sent it a signal; CLOCK_MONOTONIC */
+};
+
+/* A thread that is recorded, of those there are. */
+struct rr_recorded {
+	u32 tid, pid, stopped, zero;
+	char comm[16];
 };
 
 #endif

@@ -62,6 +62,7 @@ static int copy_thread(struct rthreads *to, const struct rthreads *from, size_t 
 	const struct rthread *t = from->at[i];
 	struct rspace *s = t->space ? copy_space(t->space, from, to, i, err) : NULL;
 	struct rthread *c;
+	size_t index;
 
 	if (t->space && !s)
 		return -err->code;
@@ -73,7 +74,9 @@ static int copy_thread(struct rthreads *to, const struct rthreads *from, size_t 
 		}
 		return no_memory(err);
 	}
+	index = c->index;
 	*c = *t;
+	c->index = index;
 	c->space = s;
 	c->xstate = NULL;
 	if (t->space && t->space->in == t)

@@ -190,6 +190,11 @@ int gdb_guard_lift(struct gdb *g, struct tracee *t, struct err *err);
 /* Before a real call of a process. */
 int gdb_on_call(struct tracee_hook *hook, struct tracee *t, struct err *err);
 
+/* ---- gdbplace.c: a process is run to a point between calls */
+
+int gdb_on_place(struct tracee_hook *hook, struct tracee *t, const struct place *p, int *sig,
+		 struct err *err);
+
 /* ---- gdbpoint.c: breakpoints and watchpoints */
 
 int gdb_point_set(struct gdb *g, const struct gdb_point_id *id);	/* 0 or -errno */

@@ -57,12 +57,13 @@ static bool is_met(const struct gdb *g, const struct gdb_link *l, const struct t
 		   bool stepped)
 {
 	const struct gdb_point_id id = { l->type, l->addr, l->bytes };
+	const struct place place = { &l->place, (const char *)&l->stack, l->stack_bytes };
 
 	switch (l->kind) {
 	case GDB_STEPS: return stepped;
 	case GDB_BREAK: return t->regs.rip == l->addr;
 	case GDB_WATCH: return gdb_watch_hit(g, &id);
-	case GDB_PLACE: return place_is_here(t, &l->place);
+	case GDB_PLACE: return place_is_here(t, &place);
 	case GDB_SIGNAL:
 	case GDB_END: return false;
 	}

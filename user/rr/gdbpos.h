@@ -22,11 +22,18 @@ enum gdb_link_kind {
 	GDB_END,		/* behind the last instruction that is run for the event */
 };
 
+#define GDB_PLACE_STACK 256
+
 struct gdb_link {
 	enum gdb_link_kind kind;
 	char type;		/* of a watchpoint, as in Z packets */
 	uint64_t addr, bytes, count;
 	struct rr_place place;
+	size_t stack_bytes;	/* of .stack: 0, it could not be read */
+	struct {
+		struct rr_piece piece;
+		unsigned char bytes[GDB_PLACE_STACK];
+	} stack;
 };
 
 struct gdb_pos {

@@ -95,7 +95,9 @@ void gdb_lift(struct gdb *g, struct tracee *t)
 {
 	unsigned char now;
 
-	if (g->mem_pid != t->pid)
+	struct err err = { 0 };
+
+	if (!g->narmed || open_mem(g, t, &err))
 		return;
 	/* What the program wrote there in the meantime stays. */
 	while (g->narmed) {

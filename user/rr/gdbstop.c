@@ -34,18 +34,20 @@ bool gdb_wants_step(const struct gdb *g, const struct rthread *t)
 	return (g->mode == GDB_COUNT && g->counting) || (l && l->kind == GDB_STEPS);
 }
 
-static void make_place(struct rr_place *at, const struct tracee *t)
+static void make_place(struct gdb_link *l, const struct tracee *t)
 {
 	const struct user_regs_struct *r = &t->regs;
 
-	*at = (struct rr_place){
+	l->place = (struct rr_place){
 		.r15 = r->r15, .r14 = r->r14, .r13 = r->r13, .r12 = r->r12, .bp = r->rbp,
 		.bx = r->rbx, .r11 = r->r11, .r10 = r->r10, .r9 = r->r9, .r8 = r->r8,
 		.ax = r->rax, .cx = r->rcx, .dx = r->rdx, .si = r->rsi, .di = r->rdi,
-		.ip = r->rip, .flags = r->eflags, .sp = r->rsp, .stack_bytes = RR_STACK_BYTES,
+		.ip = r->rip, .flags = r->eflags, .sp = r->rsp,
 	};
-	if (tracee_read(t, at->stack, at->sp - RR_STACK_BELOW, sizeof(at->stack)))
-		at->stack_bytes = 0;
+	l->stack.piece = (struct rr_piece){ .addr = r->rsp - RR_STACK_BELOW,
+					    .bytes = GDB_PLACE_STACK };
+	if (!tracee_read(t, l->stack.bytes, l->stack.piece.addr, GDB_PLACE_STACK))
+		l->stack_bytes = sizeof(l->stack);
 }
 
 /* How the instant at hand is found again: by the point that was met, else by steps or state. */
@@ -65,7 +67,7 @@ static int set_here(struct gdb *g, const struct tracee *t, const struct gdb_poin
 	} else if (!g->ran_free) {
 		r = gdb_pos_add_steps(&g->here, g->steps);
 	} else {
-		make_place(&l.place, t);
+		make_place(&l, t);
 		r = gdb_pos_add(&g->here, &l);
 	}
 	for (size_t i = 0; i < g->npoints; i++) {

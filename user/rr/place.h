@@ -4,17 +4,39 @@
 
 /* A point between calls, to which a replayed thread is brought. */
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 #include "rr/tracee.h"
 #include "shared/rr.h"
 
+/* As an event has it: registers, and pieces of the memory then, which may be none. */
+struct place {
+	const struct rr_place *at;
+	const char *pieces;
+	size_t bytes;
+};
+
+/* The registers that are not as there, as bits of their numbers in struct rr_place. */
+uint32_t place_differs(const struct tracee *t, const struct place *p);
 /* Whether it stands there. */
-bool place_is_here(const struct tracee *t, const struct rr_place *at);
+bool place_is_here(const struct tracee *t, const struct place *p);
 /*
  * Runs it there. 1; 0: it came to a call first, or was stopped by signal *sig; -errno. A return
- * from a handler is done on the way.
+ * from a handler is done on the way. What the memory held tells between points where all
+ * registers are the same; when it is nowhere as it was, that point is taken where most of it is.
  */
-int place_run_to(struct tracee *t, const struct rr_place *at, int *sig, struct err *err);
+int place_run_to(struct tracee *t, const struct place *p, int *sig, struct err *err);
+
+/* How it is run there. */
+struct place_how {
+	bool by_stops;		/* no code of ours is put into the process */
+	bool settle;		/* for the first where .equal words of memory are as there */
+	size_t equal;		/* so many were, at the place that was taken */
+};
+
+/* The same, for who stands between. */
+int place_hunt(struct tracee *t, const struct place *p, struct place_how *how, int *sig,
+	       struct err *err);
 
 #endif

@@ -31,17 +31,28 @@ static void dump_call(struct buf *b, const struct rr_head *h)
 		buf_addf(b, ", %zu bytes of memory", h->bytes - sizeof(*e));
 }
 
+static void dump_place(struct buf *b, const struct rr_place *p, size_t bytes)
+{
+	buf_addf(b, " at %#" PRIx64 " (sp %#" PRIx64 " ax %#" PRIx64 " cx %#" PRIx64 "), %zu bytes "
+		 "of memory", (uint64_t)p->ip, (uint64_t)p->sp, (uint64_t)p->ax, (uint64_t)p->cx,
+		 bytes);
+}
+
 static void dump_signal(struct buf *b, const struct rr_head *h)
 {
 	const struct rr_ev_signal *e = (const void *)h;
 
-	buf_addf(b, "signal %u at %#" PRIx64 ", handler %#" PRIx64, e->sig, (uint64_t)e->at.ip,
-		 (uint64_t)e->handler);
+	buf_addf(b, "signal %u, handler %#" PRIx64, e->sig, (uint64_t)e->handler);
+	dump_place(b, &e->at, h->bytes - sizeof(*e));
 }
 
 static void dump_fork(struct buf *b, const struct rr_head *h)
 {
-	buf_addf(b, "begins %u", ((const struct rr_ev_fork *)(const void *)h)->child);
+	const struct rr_ev_fork *e = (const void *)h;
+
+	buf_addf(b, "begins %u", e->child);
+	if (e->child_own != e->child)
+		buf_addf(b, ", %u to itself", e->child_own);
 }
 
 static void dump_switch(struct buf *b, const struct rr_head *h)
@@ -52,7 +63,7 @@ static void dump_switch(struct buf *b, const struct rr_head *h)
 	if (e->in_call)
 		buf_adds(b, ", in a call");
 	else if (h->bytes >= sizeof(*e))
-		buf_addf(b, " at %#" PRIx64, (uint64_t)e->at.ip);
+		dump_place(b, &e->at, h->bytes - sizeof(*e));
 }
 
 static void dump_exit(struct buf *b, const struct rr_head *h)
@@ -67,6 +78,8 @@ static void dump_exec(struct buf *b, const struct rr_head *h)
 	const struct rr_ev_exec *e = (const void *)h;
 
 	buf_addf(b, "new image, stack up to %#" PRIx64, (uint64_t)e->stack_high);
+	if (e->former)
+		buf_addf(b, ", made by thread %u", e->former);
 }
 
 static void dump_map(struct buf *b, const struct rr_head *h)

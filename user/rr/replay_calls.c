@@ -244,8 +244,45 @@ static int do_real(struct replayer *p, struct rthread *t, const struct rr_ev_cal
 	return diverged(p, t, e, "the result", (uint64_t)e->ret, (uint64_t)ret);
 }
 
+/* Our pages make way for what the program maps, and patches go with what it unmaps. */
+static int make_way(struct replayer *p, struct rthread *t, uint64_t start, uint64_t bytes)
+{
+	const uint64_t end = start + ((bytes + PAGE - 1) & ~(PAGE - 1));
+	int r;
+
+	if (start < INPROC_AT + INPROC_BYTES && INPROC_AT < end) {
+		t->space->inproc = false;
+		r = tracee_unpatch(&t->space->t, 0, UINT64_MAX, p->err);
+		if (r)
+			return r;
+	}
+	return tracee_unpatch(&t->space->t, start, end, p->err);
+}
+
+static int make_room(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
+{
+	int r;
+
+	if (e->ret < 0 && e->ret > -4096)
+		return 0;
+	switch (e->nr) {
+	case SYS_mmap: return make_way(p, t, (uint64_t)e->ret, e->arg[1]);
+	case SYS_munmap: return make_way(p, t, e->arg[0], e->arg[1]);
+	case SYS_brk: return make_way(p, t, t->space->brk, (uint64_t)e->ret - t->space->brk);
+	case SYS_mremap:
+		r = make_way(p, t, e->arg[0], e->arg[1]);
+		return r ? r : make_way(p, t, (uint64_t)e->ret, e->arg[2]);
+	case SYS_shmat: return make_way(p, t, (uint64_t)e->ret, PAGE);
+	}
+	return 0;
+}
+
 static int do_memory(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
 {
+	int r = make_room(p, t, e);
+
+	if (r)
+		return r;
 	switch (e->nr) {
 	case SYS_mmap: return do_mmap(p, t, e);
 	case SYS_brk: return move_brk(p, t, (uint64_t)e->ret);
@@ -298,6 +335,15 @@ static int output(struct replayer *p, struct rthread *t, const struct rr_ev_call
 	return r;
 }
 
+bool replay_is_plain(const struct rr_head *h)
+{
+	const struct rr_ev_call *e = (const void *)h;
+
+	return h->type == RR_EV_CALL && h->bytes >= sizeof(*e) && !h->flags &&
+	       e->nr < RR_NR_CALLS && action[e->nr] == RR_EMULATE &&
+	       e->nr != SYS_set_tid_address && !(e->ret <= -512 && e->ret >= -516);
+}
+
 /* Whether the event only ends the call that made the thread or its image. */
 static bool ends_birth(struct rthread *t)
 {
@@ -316,6 +362,9 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 		return replay_damaged(p, "a call");
 	if (ends_birth(t))
 		return 0;
+	r = replay_batch(p, t, e);
+	if (r)
+		return r < 0 ? r : 0;
 	r = replay_to_call(p, t);
 	r = r ? r : rthread_enter(t, p->err);
 	r = r ? r : compare(p, t, e);
@@ -337,5 +386,7 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 	t->after_call = true;
 	t->broken = e->ret <= -512 && e->ret >= -516;
 	t->broken_nr = e->nr;
-	return tracee_set_regs(&t->space->t, p->err);
+	r = tracee_set_regs(&t->space->t, p->err);
+	return r || !replay_is_plain(h) || !t->space->inproc ? r :
+	       tracee_passed(&t->space->t, e->ip, p->err);
 }

@@ -58,18 +58,21 @@ int replay_to_call(struct replayer *p, struct rthread *t)
 	return 0;
 }
 
-int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_place *at)
+int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_head *h,
+		    const struct rr_place *at, size_t bytes)
 {
+	const struct place place = { at, (const char *)h + bytes, h->bytes - bytes };
 	int sig, r = rthread_enter(t, p->err);
 
-	if (r || (!t->at_call && place_is_here(&t->space->t, at)))
+	if (r || (!t->at_call && place_is_here(&t->space->t, &place)))
 		return r;
 	if (t->at_call)
 		return replay_fail(p, t, EILSEQ, "it was at %#llx, and has come to the call %s",
 				   (unsigned long long)at->ip,
 				   replay_call_name(t->space->t.regs.orig_rax));
 	r = go_on(p, t);
-	r = r ? r : place_run_to(&t->space->t, at, &sig, p->err);
+	t->after_call = false;
+	r = r ? r : place_run_to(&t->space->t, &place, &sig, p->err);
 	if (r < 0)
 		return r;
 	if (r)
@@ -131,7 +134,8 @@ static bool at_call_end(const struct rthread *t, const struct rr_ev_signal *e)
 {
 	const struct user_regs_struct *g = t->space->in == t ? &t->space->t.regs : &t->regs;
 
-	return !t->at_call && t->after_call && g->rip == e->at.ip && g->rsp == e->at.sp;
+	return !t->at_call && t->after_call && e->head.bytes == sizeof(*e) &&
+	       g->rip == e->at.ip && g->rsp == e->at.sp;
 }
 
 int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h)
@@ -142,7 +146,7 @@ int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h
 	if (h->bytes < sizeof(*e) || !e->sig || e->sig > 64)
 		return replay_damaged(p, "a signal");
 	r = is_fault(e) ? run_to_fault(p, t, e) : at_call_end(t, e) ? rthread_enter(t, p->err) :
-	    replay_to_place(p, t, &e->at);
+	    replay_to_place(p, t, h, &e->at, sizeof(*e));
 	if (!r && p->opts->debug)
 		r = p->opts->debug->signal(p->opts->debug, p, t, (int)e->sig);
 	if (r)

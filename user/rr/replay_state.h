@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rr/inproc.h"
 #include "rr/recfile.h"
 #include "rr/replayer.h"
 #include "rr/rthread.h"
@@ -48,6 +49,8 @@ struct replayer {
 	struct recread_place before;	/* the event at hand */
 	uint64_t shown;		/* the last event whose output was given */
 	bool stop;		/* by who looks on: there is no more to do */
+	struct inproc inproc;
+	size_t ahead;		/* events to come that a process has done already */
 	struct err *err;
 };
 
@@ -62,8 +65,16 @@ const char *replay_call_name(uint64_t nr);
 int replay_to_call(struct replayer *p, struct rthread *t);
 /* An event of a call, or a part of one: compares, and does what the call did. */
 int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h);
-/* Runs the thread to a point between calls. */
-int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_place *at);
+/* Runs the thread to the point @at of an event, of which pieces follow the first @bytes. */
+int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_head *h,
+		    const struct rr_place *at, size_t bytes);
+/*
+ * Has the process do this call and those behind it by itself. 1: this one is done, and .ahead
+ * more; 0: it is to be done, the thread may stand at it; -errno.
+ */
+int replay_batch(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
+/* Whether a call needs nothing but that memory and a result are written. */
+bool replay_is_plain(const struct rr_head *h);
 int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h);
 /* For who looks on: to where the thread ended, also by a signal. */
 int replay_to_end(struct replayer *p, struct rthread *t, const struct rr_ev_exit *e);

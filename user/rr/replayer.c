@@ -33,14 +33,28 @@ int replay_damaged(const struct replayer *p, const char *what)
 		       (unsigned long long)recread_number(p->file), what);
 }
 
+static int map_inproc(struct replayer *p, struct rspace *s)
+{
+	char path[64];
+
+	/* Who looks on wants to see each call. */
+	if (p->opts->debug)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), p->inproc.fd);
+	s->inproc = true;
+	return tracee_map(&s->t, INPROC_AT, INPROC_AT + INPROC_BYTES,
+			  PROT_READ | PROT_WRITE | PROT_EXEC, true, path, 0, p->err);
+}
+
 static int on_exec(struct replayer *p, const struct rr_head *h)
 {
 	const struct rr_ev_exec *e = (const void *)h;
-	struct rthread *t = rthreads_find(&p->all, h->tid);
+	struct rthread *t;
 	int r;
 
 	if (h->bytes < sizeof(*e) || e->vdso % PAGE || e->stack_low >= e->stack_high)
 		return replay_damaged(p, "a new image");
+	t = rthreads_find(&p->all, e->former ? e->former : h->tid);
 	if (t) {
 		r = replay_to_call(p, t);
 		if (r)
@@ -57,10 +71,14 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 		if (!t)
 			return err_sys(p->err, ENOMEM, "cannot replay");
 	}
+	/* A thread that replaces its process gets the id of it. */
+	if (rthreads_rename(&p->all, t, h->tid))
+		return err_sys(p->err, ENOMEM, "cannot replay");
 	t->new_image = true;
 	t->at_call = false;
 	t->clear_tid = 0;
 	r = rthread_new_space(t, e->vdso, p->err);
+	r = r ? r : map_inproc(p, t->space);
 	r = r ? r : tracee_reset_fpu(&t->space->t, p->err);
 	if (r)
 		return r;
@@ -137,21 +155,25 @@ static int on_fork(struct replayer *p, struct rthread *t, const struct rr_head *
 	if (b.flags & CLONE_CHILD_CLEARTID)
 		c->clear_tid = b.child_tid;
 	if (b.flags & CLONE_PARENT_SETTID)
-		r = write_tid(p, t, b.parent_tid, e->child);
+		r = write_tid(p, t, b.parent_tid, e->child_seen);
 	if (!r && b.flags & CLONE_CHILD_SETTID)
-		r = write_tid(p, c, b.child_tid, e->child);
+		r = write_tid(p, c, b.child_tid, e->child_own);
 	return r;
 }
 
-/* Before it has run on from its last call, the kernel's view of that call is of no account. */
+/*
+ * Behind a call, of which there are no pieces, and before it has run on, the kernel's view of
+ * that call is of no account.
+ */
 static int between_calls(struct replayer *p, struct rthread *t, const struct rr_ev_switch *e)
 {
 	int r = rthread_enter(t, p->err);
 	const struct user_regs_struct *g = &t->space->t.regs;
 
-	if (r || (t->after_call && g->rip == e->at.ip && g->rsp == e->at.sp))
+	if (r || (t->after_call && e->head.bytes == sizeof(*e) && g->rip == e->at.ip &&
+		  g->rsp == e->at.sp))
 		return r;
-	return replay_to_place(p, t, &e->at);
+	return replay_to_place(p, t, &e->head, &e->at, sizeof(*e));
 }
 
 /* Brings the thread that ran to where it was when another took its place. */
@@ -199,8 +221,13 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 
 static int on_event(struct replayer *p, const struct rr_head *h)
 {
-	struct rthread *t = rthreads_find(&p->all, h->tid);
+	struct rthread *t;
 
+	if (p->ahead) {
+		p->ahead--;
+		return 0;
+	}
+	t = rthreads_find(&p->all, h->tid);
 	if (h->type == RR_EV_EXEC)
 		return on_exec(p, h);
 	/* The one that ran before may have ended. */
@@ -220,6 +247,27 @@ static int on_event(struct replayer *p, const struct rr_head *h)
 	return replay_fail(p, NULL, ENOSYS, "of a kind that cannot be replayed yet");
 }
 
+/* What could not be done is said with where, as what went another way is. */
+static void say_where(const struct replayer *p)
+{
+	char text[sizeof(p->err->msg)];
+
+	if (!strncmp(p->err->msg, "event ", 6) || !recread_number(p->file))
+		return;
+	memcpy(text, p->err->msg, sizeof(text));
+	replay_fail(p, NULL, p->err->code, "%s", text);
+}
+
+/* With the processes of the replay on the same processor, a stop costs a sixth. */
+static void stay_here(void)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
 /* The next event: 1; 0: the end; -ECANCELED: there is another next one. */
 static int next_event(struct replayer *p)
 {
@@ -227,12 +275,15 @@ static int next_event(struct replayer *p)
 	const struct rr_head *h = NULL;
 	int r, got;
 
-	p->before = recread_tell(p->file);
+	if (d)
+		p->before = recread_tell(p->file);
 	got = p->first && !p->all.n ? 0 : recread_next(p->file, &h, p->err);
 	r = got >= 0 && d ? d->event(d, p, got ? h : NULL) : 0;
 	if (got <= 0 || r)
 		return r ? r : got;
 	r = on_event(p, h);
+	if (r && r != -ECANCELED)
+		say_where(p);
 	return r ? r : 1;
 }
 
@@ -263,16 +314,19 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	int r;
 
 	*result = (struct replayer_result){ 0 };
+	stay_here();
 	snprintf(path, sizeof(path), "%s/events", opts->dir);
 	r = recread_open(&p.file, path, err);
 	if (r)
 		return r;
-	r = replay_all(&p);
+	r = inproc_new(&p.inproc, err);
+	r = r ? r : replay_all(&p);
 	result->events = (unsigned long long)recread_number(p.file);
 	rthreads_release(&p.all);
 	for (size_t i = 0; i < p.nshared; i++)
 		close(p.shared[i].fd);
 	free(p.shared);
+	inproc_release(&p.inproc);
 	recread_close(p.file);
 	return r;
 }

@@ -23,10 +23,12 @@ struct rspace {
 	uint64_t args;		/* argc, argv, the environment, the auxiliary vector */
 	size_t threads;
 	bool shares;		/* memory with other processes, or may do so */
+	bool inproc;		/* it has the area of inproc.h */
 };
 
 struct rthread {
 	uint32_t tid, pid;	/* as recorded; the process's own id is another */
+	size_t index;		/* in rthreads.at */
 	struct rspace *space;
 	struct user_regs_struct regs;	/* while it is not in the process */
 	unsigned char *xstate;		/* the same; .xstate_bytes */
@@ -43,11 +45,14 @@ struct rthread {
 struct rthreads {
 	struct rthread **at;
 	size_t n;
+	struct map *by_tid;	/* NULL: there has been none */
 };
 
 struct rthread *rthreads_find(const struct rthreads *all, uint32_t tid);
 /* A thread in @space, which may be NULL. NULL: no memory. */
 struct rthread *rthreads_add(struct rthreads *all, uint32_t tid, struct rspace *space);
+/* It goes on by another id. 0 or -ENOMEM. */
+int rthreads_rename(struct rthreads *all, struct rthread *t, uint32_t tid);
 /* It is gone, and its space when it was the last. */
 void rthreads_remove(struct rthreads *all, struct rthread *t);
 void rthreads_release(struct rthreads *all);

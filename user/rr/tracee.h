@@ -13,8 +13,10 @@
 #include <sys/user.h>
 
 #include "base/err.h"
+#include "rr/sites.h"
 
 struct tracee;
+struct place;
 
 /* Who stands between a replay and the runs of its processes: a debugger. */
 struct tracee_hook {
@@ -23,6 +25,9 @@ struct tracee_hook {
 		   struct err *err);
 	/* Before tracee_call(), which it may use. */
 	int (*call)(struct tracee_hook *hook, struct tracee *t, struct err *err);
+	/* In place of place_run_to(), <rr/place.h>; by place_hunt(). */
+	int (*place)(struct tracee_hook *hook, struct tracee *t, const struct place *p,
+		     int *sig, struct err *err);
 };
 
 #define TRACEE_PATCH_MAX 16
@@ -37,6 +42,7 @@ struct tracee {
 	uint64_t patch;
 	size_t patch_bytes;		/* 0: nothing does */
 	unsigned char patch_was[TRACEE_PATCH_MAX];
+	struct sites sites;
 };
 
 /* An empty one, with our page at @page; -errno with words. */
@@ -62,6 +68,14 @@ int tracee_call(struct tracee *t, long *ret, struct err *err, uint64_t nr, const
 /* Maps [start, end) of the file @path, or of nothing where it is NULL; exactly there. */
 int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, bool shared,
 	       const char *path, uint64_t offset, struct err *err);
+
+/*
+ * A call was made behind which is @ip, and which inproc.h could have done: in the end it is
+ * patched. What is read by tracee_read() has no patches in it.
+ */
+int tracee_passed(struct tracee *t, uint64_t ip, struct err *err);
+/* Takes patches away that are in [start, end), or of which our page is. */
+int tracee_unpatch(struct tracee *t, uint64_t start, uint64_t end, struct err *err);
 
 /* How a signal is to be met by its handler, <shared/rr.h>. */
 struct rr_ev_signal;

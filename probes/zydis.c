@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* package: libzydis-dev */
+/* link: -lZydis */
+#include <Zydis/Zydis.h>
+
+int main(void)
+{
+	return !ZydisDecoderInit;
+}
