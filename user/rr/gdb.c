@@ -47,7 +47,8 @@ int gdb_replay(const struct gdb_opts *opts, int fd, struct err *err)
 	}
 	*g = (struct gdb){ .opts = opts, .err = err, .pid = opts->pid, .away = { .pid = -1 },
 			   .debug = { gdb_on_event, gdb_on_signal, gdb_on_end, gdb_rewind },
-			   .hook = { gdb_run, gdb_on_call, gdb_on_place }, .want = { .kind = 'c' } };
+			   .hook = { gdb_run, gdb_on_call, gdb_on_place },
+			   .want = { .kind = 'c' } };
 	how.debug = &g->debug;
 	r = gdbconn_init(&g->conn, fd, err);
 	r = r ? r : replayer_run(&how, &res, err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DESIGN: a point between calls is found by code that the replay puts into the process, and by going
- * back to the best of the passes that it saw. GDB can see neither. So a fork is sent ahead: where
- * it is told how much of the memory fits, the process itself takes the first pass that fits as
- * well, by stops alone. That is slow, and seldom needed: a second fork is sent with GDB's
+ * DESIGN: a point between calls is found by code that the replay puts into the process, and by
+ * going back to the best of the passes that it saw. GDB is to see neither. So a fork is sent ahead,
+ * which tells how much of the memory fits there; the process itself takes the first pass that fits
+ * as well, by stops alone. That is slow, and seldom needed: a second fork is sent with GDB's
  * breakpoints, and when it meets none on the way it becomes the process.
  */
 #include <stddef.h>
