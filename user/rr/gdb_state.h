@@ -169,6 +169,8 @@ struct gdb {
 /* ---- gdbrun.c: a process runs, with GDB's stops on the way */
 
 int gdb_run(struct tracee_hook *hook, struct tracee *t, bool one, int *sig, struct err *err);
+/* A run up to what stops it. 1: a call; 0: what is not ours, in *sig; 2: an instant. */
+int gdb_run_once(struct gdb *g, struct tracee *t, bool one, int *sig, struct err *err);
 /* Puts it into the process, and takes it out. */
 int gdb_arm(struct gdb *g, struct tracee *t, struct err *err);
 void gdb_lift(struct gdb *g, struct tracee *t);

@@ -53,8 +53,6 @@ static int begin(struct gdb *g)
 	g->away.regs = g->away_was.general;
 	r = tracee_set_regs(&g->away, g->err);
 	r = r ? r : tracee_set_fpu(&g->away, g->away_was.xstate, g->away_was.xstate_bytes, g->err);
-	if (!r && from->patch_bytes)
-		r = tracee_write(&g->away, from->patch, from->patch_was, from->patch_bytes);
 	if (r)
 		gdb_away_end(g);
 	return r;

@@ -22,14 +22,6 @@ static size_t read_pages(const struct tracee *t, uint64_t addr, char *to, size_t
 	return got;
 }
 
-/* What the replay has put over the code for its own ends. */
-static void hide_patch(const struct tracee *t, uint64_t addr, unsigned char *to, size_t n)
-{
-	for (size_t i = 0; i < t->patch_bytes; i++)
-		if (t->patch + i >= addr && t->patch + i < addr + n)
-			to[t->patch + i - addr] = t->patch_was[i];
-}
-
 long gdb_read(struct gdb *g, uint64_t addr, void *to, size_t n)
 {
 	const struct rthread *t = gdb_thread_find(g, 0);
@@ -39,7 +31,6 @@ long gdb_read(struct gdb *g, uint64_t addr, void *to, size_t n)
 	if (!from)
 		return -ESRCH;
 	got = read_pages(from, addr, to, n);
-	hide_patch(from, addr, to, got);
 	/* What a function that was called has made is still there. */
 	if (!got && g->away.pid > 0)
 		got = read_pages(&g->away, addr, to, n);

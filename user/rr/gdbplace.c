@@ -1,50 +1,77 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * DESIGN: a point between calls is found by code that the replay puts into the process, and by
- * going back to the best of the passes that it saw. GDB is to see neither. So a fork is sent ahead,
- * which tells how much of the memory fits there; the process itself takes the first pass that fits
- * as well, by stops alone. That is slow, and seldom needed: a second fork is sent with GDB's
- * breakpoints, and when it meets none on the way it becomes the process.
+ * going back to the best of the passes that it saw. GDB is to see neither. So a fork with GDB's
+ * breakpoints is sent ahead. When it comes to the point and has met none, it becomes the process;
+ * else the process itself runs, to what was met, and the next fork is sent from there. Where GDB
+ * steps, each instant is compared with the point.
  */
 #include <stddef.h>
 #include <string.h>
+#include <sys/syscall.h>
 
+#include "rr/evidence.h"
 #include "rr/gdb_state.h"
 #include "rr/place.h"
 
-#define CODE_BYTES 32		/* around the place, that are looked at or changed */
+#define CODE_BYTES 32		/* around the point, that are looked at or changed */
 
-/* What GDB waits for in a run of @t: nothing, breakpoints alone, or more. */
-enum interest { NOTHING, BREAKPOINTS, MORE };
+struct way {
+	struct gdb *g;
+	struct tracee *t;
+	const struct place *p;
+	struct evidence e;
+	size_t equal;		/* words that are as there at the point */
+	bool known;		/* .equal is */
+	int *sig;
+	struct err *err;
+};
 
-static enum interest interest(const struct gdb *g, const struct rthread *t)
+/* Whether GDB waits for anything in a run of @t. */
+static bool is_awaited(const struct gdb *g, const struct rthread *t)
 {
 	const struct gdb_link *l = gdb_goal_link(g);
-	const bool points = g->mode == GDB_LIVE || g->mode == GDB_SCAN;
-	enum interest most = NOTHING;
 
-	if (gdb_wants_step(g, t) || (l && l->kind != GDB_BREAK && l->kind != GDB_SIGNAL &&
-				     l->kind != GDB_END))
-		return MORE;
-	if (l && (l->kind == GDB_BREAK || g->mode == GDB_ANCHORS || g->mode == GDB_COUNT))
-		most = l->kind == GDB_END && g->mode == GDB_COUNT ? MORE : BREAKPOINTS;
-	for (size_t i = 0; points && i < g->npoints; i++) {
-		if (g->point[i].id.type >= '2')
-			return MORE;
-		most = BREAKPOINTS;
-	}
-	return most;
+	if (gdb_wants_step(g, t) || (g->npoints && (g->mode == GDB_LIVE || g->mode == GDB_SCAN)))
+		return true;
+	return l && (g->mode == GDB_ANCHORS || g->mode == GDB_COUNT ||
+		     (l->kind != GDB_SIGNAL && l->kind != GDB_END));
 }
 
-/* A fork of @t as it is. */
-static int send(struct tracee *scout, struct tracee *t, struct err *err)
+/* A fork of the process as it is. */
+static int send(struct way *w, struct tracee *scout)
 {
-	int r = tracee_fork(scout, t, err);
+	int r = tracee_fork(scout, w->t, w->err);
 
 	if (r)
 		return r;
-	scout->regs = t->regs;
-	return tracee_set_regs(scout, err);
+	scout->regs = w->t->regs;
+	return tracee_set_regs(scout, w->err);
+}
+
+/* How much of the memory fits at the point: of passes that fit so well, the first is it. */
+static int ask(struct way *w)
+{
+	struct err unused = { 0 };
+	struct tracee scout;
+	int sig, r;
+
+	if (w->known)
+		return 0;
+	r = send(w, &scout);
+	if (r)
+		return r;
+	/* Where it does not come there, the process itself is to show that. */
+	w->equal = w->e.n;
+	place_hunt(&scout, w->p, &w->equal, &sig, &unused);
+	tracee_kill(&scout);
+	w->known = true;
+	return 0;
+}
+
+static bool is_there(struct way *w)
+{
+	return !place_differs(w->t, w->p) && evidence_look(&w->e, w->t) >= w->equal;
 }
 
 /* Whether GDB has a breakpoint where the replay is to put code of its own. */
@@ -56,89 +83,105 @@ static bool is_in_the_way(const struct gdb *g, uint64_t ip)
 	return false;
 }
 
-/* 1: there is no breakpoint on the way, and @t is at the place; 0: there may be. */
-static int try_without(struct gdb *g, struct tracee *t, const struct place *p,
-		       const struct place_how *known, const struct user_regs_struct *end,
-		       struct err *err)
+/* Runs a fork with what GDB waits for in place. Whether it came to the point without that. */
+static bool scout_comes(struct way *w, struct tracee *scout)
 {
-	struct place_how how = { 0 };
-	struct tracee scout;
 	struct err unused = { 0 };
-	bool same = false;
-	int sig, r = send(&scout, t, err);
+	size_t equal = 0;
+	int sig, r;
 
+	bool guarded;
+
+	r = gdb_guard(w->g, scout, &unused);
+	r = r ? r : gdb_arm(w->g, scout, &unused);
+	if (!r && !w->g->guard_by_steps && !is_in_the_way(w->g, w->p->at->ip))
+		r = place_hunt(scout, w->p, &equal, &sig, &unused);
+	if (scout->pid <= 0)
+		return false;
+	gdb_lift(w->g, scout);
+	/* It may be a copy by now. */
+	guarded = w->g->guarded;
+	if (guarded)
+		w->g->guarded = scout->pid;
+	if (gdb_guard_lift(w->g, scout, &unused))
+		return false;
+	return r == 1 && equal >= w->equal;
+}
+
+/* 1: nothing is on the way, and the process is at the point; 0: something may be. */
+static int try_ahead(struct way *w)
+{
+	struct tracee scout;
+	int r;
+
+	r = send(w, &scout);
 	if (r)
 		return r;
-	r = gdb_arm(g, &scout, err);
-	if (!r && !is_in_the_way(g, p->at->ip)) {
-		r = place_hunt(&scout, p, &how, &sig, &unused);
-		same = r == 1 && how.equal == known->equal &&
-		       !memcmp(&scout.regs, end, sizeof(*end));
-		r = 0;
-	}
-	if (scout.pid > 0)
-		gdb_lift(g, &scout);
-	if (r || !same) {
+	if (!scout_comes(w, &scout)) {
 		tracee_kill(&scout);
-		return r;
+		return 0;
 	}
-	scout.hook = t->hook;
-	tracee_kill(t);
-	*t = scout;
+	scout.hook = w->t->hook;
+	tracee_kill(w->t);
+	*w->t = scout;
 	return 1;
 }
 
 /* As if nobody looked on. */
-static int run_alone(struct gdb *g, struct tracee *t, const struct place *p,
-		     struct place_how *how, int *sig, struct err *err)
+static int run_alone(struct way *w)
 {
-	struct tracee_hook *hook = t->hook;
-	int r;
-
+	struct tracee_hook *hook = w->t->hook;
+	size_t equal;
 	/* A page that is watched is no matter of the run. */
-	r = gdb_guard_lift(g, t, err);
-	t->hook = NULL;
-	r = r ? r : place_hunt(t, p, how, sig, err);
-	t->hook = hook;
+	int r = gdb_guard_lift(w->g, w->t, w->err);
+
+	w->t->hook = NULL;
+	r = r ? r : place_hunt(w->t, w->p, &equal, w->sig, w->err);
+	w->t->hook = hook;
 	return r;
 }
 
-static int run_watched(struct gdb *g, struct tracee *t, const struct place *p,
-		       enum interest what, int *sig, struct err *err)
+/* As place_run_to(). */
+static int go(struct way *w)
 {
-	struct place_how how = { 0 };
-	struct user_regs_struct end;
-	struct tracee scout;
-	int r = send(&scout, t, err);
+	const struct rthread *in = gdb_in(w->t);
+	int r;
 
-	if (r)
-		return r;
-	r = place_hunt(&scout, p, &how, sig, err);
-	end = scout.regs;
-	tracee_kill(&scout);
-	/* Where it does not come there, the process itself is to show that. */
-	if (r <= 0)
-		return r < 0 ? r : run_alone(g, t, p, &how, sig, err);
-	r = what == BREAKPOINTS ? try_without(g, t, p, &how, &end, err) : 0;
-	if (r)
-		return r;
-	how.by_stops = how.settle = true;
-	return place_hunt(t, p, &how, sig, err);
+	for (;;) {
+		if (!w->g->begun || !is_awaited(w->g, in))
+			return run_alone(w);
+		r = ask(w);
+		if (r || is_there(w))
+			return r ? r : 1;
+		r = gdb_instant(w->g, w->t);
+		if (r)
+			return r;
+		r = gdb_wants_step(w->g, in) ? 0 : try_ahead(w);
+		if (r)
+			return r;
+		r = gdb_run_once(w->g, w->t, false, w->sig, w->err);
+		if (r == 1 && w->t->regs.orig_rax == SYS_rt_sigreturn)
+			r = tracee_sigreturn(w->t, w->err);
+		else if (r <= 1)
+			return r < 0 ? r : 0;
+		if (r < 0)
+			return r;
+	}
 }
 
 int gdb_on_place(struct tracee_hook *hook, struct tracee *t, const struct place *p, int *sig,
 		 struct err *err)
 {
-	struct gdb *g = (struct gdb *)(void *)((char *)hook - offsetof(struct gdb, hook));
-	const enum interest what = g->begun ? interest(g, gdb_in(t)) : NOTHING;
-	struct place_how how = { 0 };
-	int r;
+	struct way w = { .g = (struct gdb *)(void *)((char *)hook - offsetof(struct gdb, hook)),
+			 .t = t, .p = p, .sig = sig, .err = err };
+	int r = evidence_new(&w.e, p, err);
 
-	r = what == NOTHING ? run_alone(g, t, p, &how, sig, err) :
-	    run_watched(g, t, p, what, sig, err);
+	*sig = 0;
+	r = r ? r : go(&w);
+	evidence_release(&w.e);
 	if (r < 0)
 		return r;
-	g->moved = g->ran_free = true;
-	gdb_ran(g, t, !r);
+	w.g->moved = w.g->ran_free = true;
+	gdb_ran(w.g, t, !r);
 	return r;
 }

@@ -185,8 +185,7 @@ static int run_armed(struct gdb *g, struct tracee *t, bool step, int *sig, bool 
 	return r;
 }
 
-/* A run up to what stops it. 1: a call; 0: what is not ours, in *sig; 2: an instant. */
-static int run_once(struct gdb *g, struct tracee *t, bool one, int *sig, struct err *err)
+int gdb_run_once(struct gdb *g, struct tracee *t, bool one, int *sig, struct err *err)
 {
 	const struct user_regs_struct from = t->regs;
 	const bool wanted = gdb_wants_step(g, gdb_in(t));
@@ -229,7 +228,7 @@ int gdb_run(struct tracee_hook *hook, struct tracee *t, bool one, int *sig, stru
 			return r;
 		/* What came stops the run again and again until it is looked at. */
 		gdbconn_wants_stop(&g->conn);
-		r = run_once(g, t, one, sig, err);
+		r = gdb_run_once(g, t, one, sig, err);
 		if (r < 0)
 			return r;
 		if (r == 2 && (!one || *sig != SIGTRAP))

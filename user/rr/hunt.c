@@ -28,7 +28,6 @@
 		     1u << RR_PLACE_AX | 1u << RR_PLACE_FLAGS)
 
 struct hunt {
-	struct place_how *how;
 	struct tracee *t;
 	const struct place *p;
 	struct err *err;
@@ -42,6 +41,7 @@ struct hunt {
 	size_t equal[RR_PLACE_REGS];	/* passes at which a register was as wanted */
 	struct tracee best;	/* a copy; .pid is -1 when there is none */
 	size_t best_equal;
+	size_t *fits;		/* the same, at what was found */
 	struct fastbreak *fast;
 	bool is_put;		/* in the process */
 };
@@ -55,23 +55,6 @@ static int set_bytes(struct hunt *h, struct tracee *t, uint64_t at, const void *
 		return 0;
 	return err_set(h->err, EFAULT, "cannot set a breakpoint at %#llx of the replay",
 		       (unsigned long long)at);
-}
-
-/* A breakpoint that is a stop, for one run; who looks on does not see it. */
-static int set_trap(struct hunt *h, uint64_t at, uint8_t was)
-{
-	struct tracee *t = h->t;
-
-	t->patch = at;
-	t->patch_was[0] = was;
-	t->patch_bytes = 1;
-	return set_bytes(h, t, at, &(uint8_t){ INT3 }, 1);
-}
-
-static int take_trap(struct hunt *h)
-{
-	h->t->patch_bytes = 0;
-	return set_bytes(h, h->t, h->t->patch, h->t->patch_was, 1);
 }
 
 /* The fast breakpoint, out of the process or its copy. */
@@ -103,12 +86,9 @@ static int look_at_memory(struct hunt *h)
 {
 	const size_t equal = evidence_look(&h->e, h->t);
 
-	if (h->how->settle)
-		return equal >= h->how->equal ? FOUND : NOT_YET;
-	if (equal == h->e.n) {
-		h->how->equal = equal;
+	*h->fits = equal;
+	if (equal == h->e.n)
 		return FOUND;
-	}
 	if (h->best.pid < 0 || equal > h->best_equal)
 		return keep_copy(h, equal);
 	h->stale = h->e.learnt ? 0 : h->stale + 1;
@@ -124,10 +104,10 @@ static int run_behind(struct hunt *h, uint64_t behind)
 	if (tracee_read(h->t, &was, behind, 1))
 		return err_set(h->err, EFAULT, "there is no code at %#llx",
 			       (unsigned long long)behind);
-	r = set_trap(h, behind, was);
+	r = set_bytes(h, h->t, behind, &(uint8_t){ INT3 }, 1);
 	r = r ? r : tracee_run(h->t, h->sig, h->err);
-	if (take_trap(h) || r < 0)
-		return r < 0 ? r : -h->err->code;
+	if (set_bytes(h, h->t, behind, &was, 1) || r < 0)
+		return -h->err->code;
 	if (r || *h->sig != SIGTRAP || h->t->regs.rip != behind + 1)
 		return ELSEWHERE;
 	h->t->regs.rip = behind;
@@ -230,11 +210,11 @@ static int leave(struct hunt *h)
 static int next_pass(struct hunt *h)
 {
 	const uint64_t ip = h->p->at->ip;
-	int r = set_trap(h, ip, h->code[0]);
+	int r = set_bytes(h, h->t, ip, &(uint8_t){ INT3 }, 1);
 
 	r = r ? r : run(h);
-	if (take_trap(h) || r < 0)
-		return r < 0 ? r : -h->err->code;
+	if (set_bytes(h, h->t, ip, h->code, 1) || r < 0)
+		return -h->err->code;
 	if (r || *h->sig != SIGTRAP || h->t->regs.rip != ip + 1)
 		return ELSEWHERE;
 	h->t->regs.rip = ip;
@@ -248,7 +228,7 @@ static int hunt_by_stops(struct hunt *h)
 
 	do {
 		r = leave(h);
-		if (r != NOT_YET || (h->passes >= SAMPLES && !h->slow && !h->how->by_stops))
+		if (r != NOT_YET || (h->passes >= SAMPLES && !h->slow))
 			return r;
 		r = next_pass(h);
 	} while (r == NOT_YET);
@@ -399,7 +379,7 @@ static int take_best(struct hunt *h)
 	h->best.hook = h->t->hook;
 	*h->t = h->best;
 	h->best.pid = -1;
-	h->how->equal = h->best_equal;
+	*h->fits = h->best_equal;
 	return tracee_set_regs(h->t, h->err);
 }
 
@@ -426,11 +406,11 @@ static void read_code(struct hunt *h)
 	h->repeats = machcode_repeats(h->code, h->have);
 }
 
-int place_hunt(struct tracee *t, const struct place *p, struct place_how *how, int *sig,
+int place_hunt(struct tracee *t, const struct place *p, size_t *equal, int *sig,
 	       struct err *err)
 {
-	struct hunt h = { .how = how, .t = t, .p = p, .err = err, .sig = sig,
-			  .best = { .pid = -1 } };
+	struct hunt h = { .t = t, .p = p, .err = err, .sig = sig, .best = { .pid = -1 },
+			  .fits = equal };
 	int r;
 
 	*sig = 0;
@@ -456,8 +436,8 @@ int place_hunt(struct tracee *t, const struct place *p, struct place_how *how, i
 
 int place_run_to(struct tracee *t, const struct place *p, int *sig, struct err *err)
 {
-	struct place_how how = { 0 };
+	size_t equal;
 
 	return t->hook ? t->hook->place(t->hook, t, p, sig, err) :
-			 place_hunt(t, p, &how, sig, err);
+			 place_hunt(t, p, &equal, sig, err);
 }

@@ -30,18 +30,12 @@ struct tracee_hook {
 		     int *sig, struct err *err);
 };
 
-#define TRACEE_PATCH_MAX 16
-
 struct tracee {
 	pid_t pid;
 	uint64_t page;		/* "syscall; int3", then room for a path */
 	unsigned long forked;	/* the child of the last fork */
 	struct user_regs_struct regs;	/* as they are now; tracee_set_regs() to change them */
 	struct tracee_hook *hook;	/* NULL: nobody */
-	/* What stands in the code for the replay's own ends, and what was there. */
-	uint64_t patch;
-	size_t patch_bytes;		/* 0: nothing does */
-	unsigned char patch_was[TRACEE_PATCH_MAX];
 	struct sites sites;
 };
 
