@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
 /*
- * What record needs of the kernel: each call's result and what it wrote, and what ends or
- * replaces a process. What is recorded runs on one CPU, so that one scratch is enough and the
- * ring's order is that of the events.
+ * What record needs of the kernel: each call's result and what it wrote, signals, and who runs.
+ * What is recorded runs on one CPU, so that one scratch is enough and the ring's order is that
+ * of the events.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #define RR_PEEK(dst, n, at) bpf_probe_read_user(dst, n, (const void *)(at))
-#include "shared/rr.h"
+#include "lib/recorded.bpf.h"
 #include "shared/rr_outs.inc"
 
 #define CHUNK_BYTES	16384u		/* of a piece, at most */
@@ -17,7 +17,6 @@
 #define SCRATCH_BYTES	(1u << 17)
 #define PAGE		4096u
 #define CHUNKS_MAX	(1u << 20)	/* in a call: 16 GiB */
-#define NR_EXECVE	59
 #define NR_MMAP		9
 #define NR_SHMAT	30
 #define NR_TRUNCATE	76
@@ -26,16 +25,6 @@
 #define S_IFREG		0100000
 #define O_TRUNC		01000
 #define NR_RESTART	219
-#define NR_EXIT		60
-#define NR_EXIT_GROUP	231
-
-const volatile struct rr_config cfg = {};
-struct rr_counts counts = {};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, RR_RING_BYTES);
-} events SEC(".maps");
 
 /*
  * The call at hand: where its walk is, and its event so far. In a map, of whose values the
@@ -53,32 +42,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct scratch);
 } scratch SEC(".maps");
-
-/* A thread that is recorded, and the call that a signal broke off. */
-struct rr_task {
-	u32 tid, broken_nr;	/* .tid as the program knows it */
-	u64 broken_arg[6];
-};
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct rr_task);
-} tasks SEC(".maps");
-
-/* The first process, by its id, until its exec. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, u32);
-} first SEC(".maps");
-
-static void submit(void *data, u32 bytes, u64 flags)
-{
-	if (bpf_ringbuf_output(&events, data, bytes, flags))
-		__sync_fetch_and_add(&counts.lost, 1);
-}
 
 /* Sends off what the scratch holds of the call; the rest comes in events of their own. */
 static __always_inline void send(struct scratch *s, u16 type, u64 flags)
@@ -151,47 +114,50 @@ static __always_inline void add_outputs(struct scratch *s, u32 nr, const u64 arg
 	bpf_loop(CHUNKS_MAX, step, NULL, 0);
 }
 
-static __always_inline struct inode *inode_of(u32 fd)
+/* Of a call that wrote to @file, which may be NULL: that it is in somebody's memory. */
+static __always_inline u16 mapped_of(struct file *file)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
-	struct file **fds = BPF_CORE_READ(fdt, fd), *file = NULL;
+	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
 
-	if (fd >= BPF_CORE_READ(fdt, max_fds) ||
-	    bpf_probe_read_kernel(&file, sizeof(file), fds + fd) || !file)
-		return NULL;
-	return BPF_CORE_READ(file, f_inode);
-}
-
-/* Of a call that wrote to @inode, which may be NULL: that the file is in somebody's memory. */
-static __always_inline u16 mapped_of(struct inode *inode)
-{
 	if (!inode || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG)
 		return 0;
 	return BPF_CORE_READ(inode, i_mapping, i_mmap.rb_root.rb_node) ? RR_FLAG_WROTE : 0;
 }
 
-static __always_inline u16 output_of(struct inode *inode, u32 fd)
+static __always_inline u16 mapped_at(u64 fd)
 {
+	return mapped_of(file_at(bpf_get_current_task_btf(), (u32)fd));
+}
+
+static __always_inline bool is_output(u32 i, const struct file *file, u64 ino, u32 dev)
+{
+	return (u64)file == counts.out_file[i] ||
+	       (cfg.out_ino[i] && ino == cfg.out_ino[i] && dev == cfg.out_dev[i]);
+}
+
+static __always_inline u16 output_of(struct file *file, u32 fd)
+{
+	struct inode *inode;
 	u64 ino;
 	u32 dev;
 
-	if (!inode)
+	if (!file)
 		return 0;
+	inode = BPF_CORE_READ(file, f_inode);
 	ino = BPF_CORE_READ(inode, i_ino);
 	dev = BPF_CORE_READ(inode, i_sb, s_dev);
-	if (fd == 2 && ino == cfg.out_ino[1] && dev == cfg.out_dev[1])
+	if (fd == 2 && is_output(1, file, ino, dev))
 		return RR_FLAG_STDERR;
-	if (ino == cfg.out_ino[0] && dev == cfg.out_dev[0])
+	if (is_output(0, file, ino, dev))
 		return RR_FLAG_STDOUT;
-	return ino == cfg.out_ino[1] && dev == cfg.out_dev[1] ? RR_FLAG_STDERR : 0;
+	return is_output(1, file, ino, dev) ? RR_FLAG_STDERR : 0;
 }
 
 static __always_inline u16 wrote_of(u32 fd)
 {
-	struct inode *inode = inode_of(fd);
+	struct file *file = file_at(bpf_get_current_task_btf(), fd);
 
-	return output_of(inode, fd) | mapped_of(inode);
+	return output_of(file, fd) | mapped_of(file);
 }
 
 static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
@@ -203,18 +169,18 @@ static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
 		return ret ? wrote_of((u32)arg[0]) : 0;
 	/* sendfile, splice and copy_file_range; ftruncate and fallocate */
 	case 40:
-		return ret ? mapped_of(inode_of((u32)arg[0])) : 0;
+		return ret ? mapped_at(arg[0]) : 0;
 	case 275: case 326:
-		return ret ? mapped_of(inode_of((u32)arg[2])) : 0;
+		return ret ? mapped_at(arg[2]) : 0;
 	case 77: case 285:
-		return mapped_of(inode_of((u32)arg[0]));
+		return mapped_at(arg[0]);
 	/* open, openat and creat, where they empty the file */
 	case 2:
-		return arg[1] & O_TRUNC ? mapped_of(inode_of((u32)ret)) : 0;
+		return arg[1] & O_TRUNC ? mapped_at(ret) : 0;
 	case 257:
-		return arg[2] & O_TRUNC ? mapped_of(inode_of((u32)ret)) : 0;
+		return arg[2] & O_TRUNC ? mapped_at(ret) : 0;
 	case 85:
-		return mapped_of(inode_of((u32)ret));
+		return mapped_at(ret);
 	case NR_TRUNCATE:
 		return RR_FLAG_WROTE;
 	case NR_MMAP:
@@ -453,45 +419,6 @@ int BPF_PROG(rr_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 	return 0;
 }
 
-/* The first process becomes recorded with its first exec, its children with their birth. */
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(rr_exec, struct task_struct *task, pid_t old_pid)
-{
-	u32 tid = task->pid;
-	struct rr_task *t;
-
-	if (!bpf_map_lookup_elem(&first, &tid))
-		return 0;
-	t = bpf_task_storage_get(&tasks, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (t) {
-		t->tid = tid;
-		__sync_fetch_and_add(&counts.alive, 1);
-	}
-	bpf_map_delete_elem(&first, &tid);
-	return 0;
-}
-
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(rr_fork, struct task_struct *parent, struct task_struct *child)
-{
-	struct rr_task *t = bpf_task_storage_get(&tasks, parent, NULL, 0), *c;
-	struct rr_ev_fork e = { .head = { .bytes = sizeof(e), .type = RR_EV_FORK } };
-
-	if (!t)
-		return 0;
-	c = bpf_task_storage_get(&tasks, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!c) {
-		__sync_fetch_and_add(&counts.lost, 1);
-		return 0;
-	}
-	c->tid = child->pid;
-	__sync_fetch_and_add(&counts.alive, 1);
-	e.head.tid = t->tid;
-	e.child = c->tid;
-	submit(&e, sizeof(e), BPF_RB_NO_WAKEUP);
-	return 0;
-}
-
 /*
  * A thread in a call. Before it waits for a lock that lends its priority, the kernel marks the
  * lock, for others to see: the word of these, in the eight bytes that it lies in.
@@ -542,24 +469,4 @@ int BPF_PROG(rr_switch, bool preempt, struct task_struct *prev, struct task_stru
 	return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(rr_exit, struct task_struct *task)
-{
-	struct rr_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
-	struct rr_ev_exit e = { .head = { .bytes = sizeof(e), .type = RR_EV_EXIT } };
-	struct pt_regs *regs;
-	s64 nr;
-
-	if (!t)
-		return 0;
-	e.head.tid = t->tid;
-	e.code = BPF_CORE_READ(task, exit_code);
-	regs = (void *)bpf_task_pt_regs(task);
-	nr = regs->orig_ax;
-	e.asked = (nr == NR_EXIT || nr == NR_EXIT_GROUP) && (s64)regs->ax == -38;
-	__sync_fetch_and_sub(&counts.alive, 1);
-	submit(&e, sizeof(e), BPF_RB_FORCE_WAKEUP);
-	return 0;
-}
-
-char LICENSE[] SEC("license") = "Dual MIT/GPL";
+char LICENSE[] __weak SEC("license") = "Dual MIT/GPL";

@@ -34,7 +34,7 @@ enum rr_type {
 struct rr_head {
 	u32 bytes;	/* with this head */
 	u16 type, flags;
-	u32 tid;	/* as the recorded program knows it */
+	u32 tid;	/* as the recorder knows it */
 	u32 zero;
 };
 
@@ -99,7 +99,9 @@ struct rr_ev_signal {
 /* By the thread of the head, which is in its call. */
 struct rr_ev_fork {
 	struct rr_head head;
-	u32 child, zero;
+	u32 child;
+	u32 child_own, child_seen;	/* as it, as its parent knows it: pid namespaces */
+	u32 zero;
 };
 
 /*
@@ -125,7 +127,8 @@ struct rr_ev_exec {
 	u64 reg[RR_NREGS];
 	u64 vdso;		/* a page that the program leaves alone */
 	u64 stack_low, stack_high;	/* as far down as the stack may grow */
-	u32 cpu, zero;	/* the processor it is recorded on */
+	u32 former;		/* the id that the thread had before, if not that of the process */
+	u32 cpu;		/* the processor it is recorded on */
 };
 
 /*
@@ -174,10 +177,12 @@ _Static_assert(sizeof(struct rr_ev_exec) % 8 == 0, "events are multiples of eigh
 #define RR_RING_BYTES (16u << 20)
 
 struct rr_config {
-	u64 out_ino[2];		/* of stdout and stderr; dev as the kernel has it */
-	u32 out_dev[2];
+	u64 out_ino[2];		/* of stdout and stderr; 0: others may open it and mean others */
+	u32 out_dev[2];		/* as the kernel has it */
 	u32 wake_each, zero;	/* the recorder looks at memory behind each call */
 };
+
+#define RR_NSIGNALS 32		/* the ordinary ones */
 
 struct rr_counts {
 	u64 lost;		/* events that found the ring full: the recording ends there */
@@ -185,8 +190,20 @@ struct rr_counts {
 	u64 refused_nr, refused_arg;	/* the call that ended it, and its second argument */
 	u32 refused_tid;		/* 0: none did */
 	u32 alive;		/* threads that are recorded */
-	u64 runs;		/* how often one of them got the CPU */
+	u32 level;		/* of pid namespaces, where the recorder is */
+	u32 recorder;		/* its id, from outside of them */
+	u32 first;		/* process to be recorded, as the recorder knows it; 0: none yet */
+	u32 begun;		/* it has been seen */
+	u64 out_file[2];	/* struct file of the first one's stdout and stderr */
+	u64 sent_ns[RR_NSIGNALS];	/* when others last sent it a signal; CLOCK_MONOTONIC */
+	u64 runs;		/* how often one that is recorded got the CPU */
 	u32 stands, zero;	/* the one that lost it last, at a call's end; 0: not there */
+};
+
+/* A thread that is recorded, of those there are. */
+struct rr_recorded {
+	u32 tid, pid, stopped, zero;
+	char comm[16];
 };
 
 #endif

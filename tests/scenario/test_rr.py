@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Programs are recorded once and replayed twice: output and exit code are the same each time."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -134,6 +135,43 @@ def what_is_wrong_is_said():
         r = replay(d)
         equal(r.rc, 2, r.err)
         contains(r.err, "damaged", "a byte that was changed")
+
+
+def alter(path, old, new):
+    with open(path, "rb") as f:
+        data = f.read()
+    check(old in data, f"{path} has no {old}")
+    with open(path, "wb") as f:
+        f.write(data.replace(old, new))
+
+
+@test
+def a_replay_that_goes_another_way():
+    """It says where, what was recorded and what came."""
+    with scratch() as d:
+        mapped = os.path.join(d, "mapped")
+        with open(mapped, "wb") as f:
+            f.write(b"\x10" + bytes(5000))
+        record(d, workload("rr_diverge"), mapped)
+        equal(replay(d).rc, 0, "before")
+        files = os.path.join(d, "rec", "files")
+        program, copy = "", ""
+        for name in os.listdir(files):
+            size = os.path.getsize(os.path.join(files, name))
+            copy = os.path.join(files, name) if size == 5001 else copy
+            with open(os.path.join(files, name), "rb") as f:
+                program = os.path.join(files, name) if f.read(4) == b"\x7fELF" else program
+        alter(copy, b"\x10", b"\x11")
+        r = replay(d)
+        equal(r.rc, 2, r.err)
+        check(re.search(r"event \d+, thread \d+: lseek: argument 2 was 0x10 and is 0x11, at 0x",
+                        r.err), r.err)
+        alter(copy, b"\x11", b"\x10")
+        equal(replay(d).rc, 0, "as before")
+        alter(program, b"\xb8\x6e\0\0\0", b"\xb8\x6f\0\0\0")
+        r = replay(d)
+        equal(r.rc, 2, r.err)
+        contains(r.err, "the call was getppid and is getpgrp", r.err)
 
 
 @test

@@ -2,18 +2,28 @@
 /* The executable behind record. */
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/io.h"
+#include "base/user.h"
 #include "cli/term.h"
 #include "cmd/record_opts.h"
+#include "collect/privilege.h"
+#include "collect/refusal.h"
 #include "rr/recdir.h"
 #include "rr/recorder.h"
 
+#ifndef CAP_PERFMON
+#define CAP_PERFMON	38
+#define CAP_BPF		39
+#endif
 #define EXIT_FAILED 125
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND 127
+#define SILENT_S 3	/* of waiting, where nobody sits in front of it */
 
 static void note(const char *dir, const struct recorder_result *res)
 {
@@ -25,17 +35,80 @@ static void note(const char *dir, const struct recorder_result *res)
 	cli_fail("tracer", &text, 0);
 }
 
+/* What a recording tells while it runs. */
+struct telling {
+	bool terminal;
+	bool waits;		/* has been told */
+	unsigned int seconds;	/* since the first process ended */
+};
+
+static void tell_waiting(struct telling *t, const struct recorder_progress *p)
+{
+	struct err text = { 0 };
+
+	if (t->waits || (!t->terminal && t->seconds++ < SILENT_S))
+		return;
+	t->waits = true;
+	err_set(&text, 1, "the program has ended; what it began is recorded on until it ends: %"
+		PRIu32 " threads, of process %d (%s) for one", p->threads, (int)p->pid, p->comm);
+	err_hint(&text, "Ctrl-C, or SIGTERM to this process, ends them");
+	cli_fail("tracer", &text, 0);
+}
+
+static void on_progress(void *ctx, const struct recorder_progress *p)
+{
+	struct telling *t = ctx;
+
+	if (p->ended && p->pid)
+		tell_waiting(t, p);
+}
+
+static const struct { int cap; const char *name; } needed[] = {
+	{ CAP_BPF, "CAP_BPF" },			/* what is recorded */
+	{ CAP_PERFMON, "CAP_PERFMON" },		/* the same */
+	{ CAP_SYS_NICE, "CAP_SYS_NICE" },	/* a recorder that is in time */
+	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" },	/* new images */
+	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },	/* calls that are filtered, mapped files */
+};
+
+static int check_privilege(struct err *err)
+{
+	struct privilege who;
+	char list[128] = "";
+
+	privilege_read(&who);
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (privilege_has(&who, needed[i].cap))
+			continue;
+		if (*list)
+			strcat(list, ", ");
+		strcat(list, needed[i].name);
+	}
+	if (!*list)
+		return 0;
+	err_set(err, EPERM, "cannot record without privilege: %s %s missing", list,
+		strchr(list, ',') ? "are" : "is");
+	err_hint(err, "run it with sudo; the program itself runs as you");
+	return -EPERM;
+}
+
 static int record(const struct record_opts *o, struct err *err)
 {
-	struct recorder_opts opts = { .argv = o->argv, .checksum = o->checksum };
+	struct telling telling = { .terminal = isatty(STDERR_FILENO) };
+	struct recorder_opts opts = { .argv = o->argv, .checksum = o->checksum,
+				      .ctx = &telling };
 	struct recorder_result res;
 	struct buf dir = BUF_INIT;
-	int r;
+	int r = check_privilege(err);
 
 	caller_find(&opts.who);
-	r = recdir_make(&dir, o->output, o->argv[0], &opts.who, err);
+	opts.user = r || !o->user ? NULL : user_find(o->user, err);
+	if (!r && o->user && !opts.user)
+		r = -err->code;
+	r = r ? r : recdir_make(&dir, o->output, o->argv[0], &opts.who, err);
 	if (!r) {
 		opts.dir = dir.data;
+		opts.progress = o->quiet ? NULL : on_progress;
 		r = recorder_run(&opts, &res, err);
 		if (r && res.exec_error) {
 			recdir_remove(dir.data, &opts.who);
@@ -43,7 +116,12 @@ static int record(const struct record_opts *o, struct err *err)
 			cli_fail("tracer", err, r);
 			goto out;
 		}
-		if (!r && !o->quiet)
+		if (r && res.load_error)
+			refusal_err(err, res.load_error, "cannot load the recorder's programs", "",
+				    NULL);
+		if (!res.events)
+			recdir_remove(dir.data, &opts.who);
+		else if (!r && !o->quiet)
 			note(dir.data, &res);
 		if (!r)
 			r = WIFSIGNALED(res.status) ? 128 + WTERMSIG(res.status) :

@@ -14,6 +14,9 @@ static const struct cli_opt record_rows[] = {
 	{ .name = "output", .letter = 'o', .kind = CLI_FILE, .arg = "DIR", .group = GROUP_WHERE,
 	  .help = "record into DIR, which must not be there (default: a new one in "
 		  "tracer/recordings under XDG_DATA_HOME)", RECORD_AT(output) },
+	{ .name = "user", .letter = 'u', .kind = CLI_STRING, .arg = "USER", .group = GROUP_WHAT,
+	  .help = "run the command as this user, a name or a uid, with its groups (default: "
+		  "who called sudo)", RECORD_AT(user) },
 	{ .name = "quiet", .letter = 'q', .kind = CLI_FLAG, .group = GROUP_WHERE,
 	  .help = "no notes on stderr", RECORD_AT(quiet) },
 	{ .name = "checksum", .letter = 'C', .kind = CLI_FLAG, .group = GROUP_WHAT,

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/keepenv.h"
+#include "base/user.h"
 
 #define LAUNCH_FAILED 125
 
@@ -45,16 +44,6 @@ static int read_all(int fd, void *to, size_t len)
 static int send_all(int fd, const void *from, size_t len)
 {
 	return write(fd, from, len) == (ssize_t)len ? 0 : -EIO;
-}
-
-static int become(const struct passwd *pw)
-{
-	if (initgroups(pw->pw_name, pw->pw_gid) || setgid(pw->pw_gid) || setuid(pw->pw_uid))
-		return -errno;
-	setenv("HOME", pw->pw_dir, 1);
-	setenv("USER", pw->pw_name, 1);
-	setenv("LOGNAME", pw->pw_name, 1);
-	return 0;
 }
 
 static int silence(void)
@@ -94,7 +83,7 @@ static void child(int from_parent, int to_parent, const struct launch_opts *opts
 	/* From root nobody has to be kept; what came by sudo past its own list is not taken. */
 	if (getuid())
 		keepenv_restore();
-	f.error = pw ? -become(pw) : 0;
+	f.error = pw ? -user_become(pw) : 0;
 	f.refused = f.error;
 	if (opts->mask)
 		sigprocmask(SIG_SETMASK, opts->mask, NULL);
@@ -118,33 +107,9 @@ static int ended_early(struct err *err)
 	return err_set(err, EIO, "the process that was to become the command ended early");
 }
 
-/* A name, or a uid as sudo takes it: 1000, #1000. A name of digits alone is a name first. */
-static struct passwd *find_user(const char *user, struct err *err)
-{
-	const char *digits = *user == '#' ? user + 1 : user;
-	struct passwd *pw = getpwnam(user);
-	unsigned long uid;
-
-	if (pw)
-		return pw;
-	if (digits[strspn(digits, "0123456789")] || !*digits) {
-		err_set(err, ENOENT, "no such user: %s", user);
-		return NULL;
-	}
-	errno = 0;
-	uid = strtoul(digits, NULL, 10);
-	/* The largest uid stands for "no change" in setuid(2)'s relatives. */
-	pw = errno || uid >= UINT32_MAX ? NULL : getpwuid((uid_t)uid);
-	if (!pw) {
-		err_set(err, ENOENT, "no such user: %s", user);
-		err_hint(err, "a uid needs an entry in the user database, which tells its groups");
-	}
-	return pw;
-}
-
 int launch_user(const char *user, uid_t *uid, struct err *err)
 {
-	const struct passwd *pw = find_user(user, err);
+	const struct passwd *pw = user_find(user, err);
 
 	if (!pw)
 		return -err->code;
@@ -161,7 +126,7 @@ int launch_start(struct launch *c, const struct launch_opts *opts, struct err *e
 	memset(c, 0, sizeof(*c));
 	c->pidfd = c->to = c->from = -1;
 	if (opts->user) {
-		pw = find_user(opts->user, err);
+		pw = user_find(opts->user, err);
 		if (!pw)
 			return -err->code;
 	}

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/user.h"
 #include "shared/rr_call.h"
 
 #define NR_EXECVE 59
@@ -153,7 +154,7 @@ static const char *confine(const struct confined_opts *o, int *listener)
 	*listener = filter_calls();
 	if (*listener < 0)
 		return "have its calls filtered";
-	if (caller_become(o->who))
+	if (o->user ? user_become(o->user) : caller_become(o->who))
 		return "become its user";
 	return NULL;
 }

@@ -6,6 +6,7 @@
  * The child that becomes the recorded program: on one CPU, without address randomisation,
  * without the calls that cannot be recorded, and stopped by us at each execve alone.
  */
+#include <pwd.h>
 #include <sys/types.h>
 
 #include "base/caller.h"
@@ -23,6 +24,7 @@ struct confined_opts {
 	char **argv;
 	int cpu;
 	const struct caller *who;
+	const struct passwd *user;	/* whom it is to run as instead; NULL */
 };
 
 /* 0; or -errno with words. It waits then for confined_go(). */

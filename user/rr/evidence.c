@@ -59,7 +59,11 @@ static size_t read_all(struct evidence *e, const struct tracee *t)
 {
 	struct iovec local = { e->room, e->n * sizeof(*e->room) };
 	const ssize_t n = process_vm_readv(t->pid, &local, 1, e->range, e->nrange, 0);
+	uint64_t *at = e->room;
 
+	for (size_t i = 0; i < e->nrange; at += e->range[i++].iov_len / 8)
+		sites_hide(&t->sites, at, (uint64_t)(uintptr_t)e->range[i].iov_base,
+			   e->range[i].iov_len);
 	return n < 0 ? 0 : (size_t)n / sizeof(*e->room);
 }
 

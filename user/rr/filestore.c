@@ -69,15 +69,23 @@ static int make_file(const struct filestore *s, const char *path)
 
 struct copy { int from, to; };
 
+static void release_copy(void *arg)
+{
+	struct copy *c = arg;
+
+	if (c->to >= 0)
+		close(c->to);
+	if (c->from >= 0)
+		close(c->from);
+	free(c);
+}
+
 static int copy(void *arg, struct err *err)
 {
 	struct copy *c = arg;
 	/* Blocks are shared where the file system can. */
 	int r = !ioctl(c->to, FICLONE, c->from) ? 0 : copy_parts(c->to, c->from);
 
-	close(c->to);
-	close(c->from);
-	free(c);
 	return r ? err_sys(err, -r, "cannot copy a mapped file into the recording") : 0;
 }
 
@@ -98,19 +106,14 @@ static int copy_file(const struct filestore *s, pid_t pid, const struct procmap 
 	c->to = c->from < 0 ? -errno : make_file(s, path);
 	if (c->to < 0) {
 		r = err_sys(err, -c->to, "cannot copy %s into the recording", m->path);
-		if (c->from >= 0)
-			close(c->from);
-		free(c);
-		return r;
+	} else if (m->shared) {
+		r = copy(c, err);
+	} else {
+		r = recqueue_add(s->queue, copy, release_copy, c, 0, err);
+		if (!r)
+			return 0;
 	}
-	if (m->shared)
-		return copy(c, err);
-	r = recqueue_add(s->queue, copy, c, 0, err);
-	if (r) {
-		close(c->from);
-		close(c->to);
-		free(c);
-	}
+	release_copy(c);
 	return r;
 }
 

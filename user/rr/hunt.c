@@ -410,6 +410,9 @@ int place_run_to(struct tracee *t, const struct place *p, int *sig, struct err *
 	*sig = 0;
 	if (place_is_here(t, p))
 		return 1;
+	r = tracee_unpatch(t, p->at->ip - CODE_BYTES, p->at->ip + CODE_BYTES, err);
+	if (r)
+		return r;
 	read_code(&h);
 	if (!h.have)
 		return err_set(err, EILSEQ, "there is no code at %#llx",

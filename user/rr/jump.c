@@ -59,7 +59,9 @@ bool jump_find(const struct jump_want *want, const struct procmaps *maps, unsign
 	uint64_t start = LOWEST;
 
 	for (size_t i = 0; i <= maps->n; i++) {
-		const uint64_t end = i < maps->n ? maps->at[i].start : HIGHEST;
+		/* One of the kernel's is listed that is above all. */
+		const uint64_t end = i < maps->n && maps->at[i].start < HIGHEST ?
+				     maps->at[i].start : HIGHEST;
 
 		for (size_t k = 0; end > start && k < FIRSTS; k++)
 			if (find_in(want, start, end, first[k], target) && !nth--)

@@ -166,6 +166,7 @@ int newimage_record(pid_t pid, struct recfile *f, struct filestore *files, struc
 					  .tid = (uint32_t)pid } };
 	const struct procmap *stack, *vdso;
 	struct user_regs_struct regs;
+	unsigned long former = 0;
 	struct procmaps maps;
 	int r;
 
@@ -173,6 +174,8 @@ int newimage_record(pid_t pid, struct recfile *f, struct filestore *files, struc
 	if (ptrace(PTRACE_GETREGS, pid, 0, &regs))
 		return err_sys(err, errno, "cannot read the registers of process %d", (int)pid);
 	memcpy(e.reg, &regs, sizeof(regs));
+	if (!ptrace(PTRACE_GETEVENTMSG, pid, 0, &former) && (pid_t)former != pid)
+		e.former = (uint32_t)former;
 	if (hide_vdso(pid, regs.rsp))
 		return err_set(err, EFAULT, "cannot read the arguments of process %d", (int)pid);
 	r = procmaps_read(&maps, pid, err);

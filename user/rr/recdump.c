@@ -49,7 +49,11 @@ static void dump_signal(struct buf *b, const struct rr_head *h)
 
 static void dump_fork(struct buf *b, const struct rr_head *h)
 {
-	buf_addf(b, "begins %u", ((const struct rr_ev_fork *)(const void *)h)->child);
+	const struct rr_ev_fork *e = (const void *)h;
+
+	buf_addf(b, "begins %u", e->child);
+	if (e->child_own != e->child)
+		buf_addf(b, ", %u to itself", e->child_own);
 }
 
 static void dump_switch(struct buf *b, const struct rr_head *h)
@@ -75,6 +79,8 @@ static void dump_exec(struct buf *b, const struct rr_head *h)
 	const struct rr_ev_exec *e = (const void *)h;
 
 	buf_addf(b, "new image, stack up to %#" PRIx64, (uint64_t)e->stack_high);
+	if (e->former)
+		buf_addf(b, ", made by thread %u", e->former);
 }
 
 static void dump_map(struct buf *b, const struct rr_head *h)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -17,6 +18,7 @@
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define CHUNK_MOST ((size_t)4 << 20)
 #define LEVEL 1
+#define SPARE 16
 
 struct file_head {
 	char magic[8];
@@ -32,6 +34,8 @@ struct recfile {
 	int fd;
 	struct recqueue *queue;	/* NULL: written by who adds */
 	struct buf raw, packed;
+	struct buf spare[SPARE];	/* of chunks that are written: no new memory is asked for */
+	size_t nspare;
 	ZSTD_CCtx *zstd;
 	uint64_t sequence, events, bytes;
 	uint32_t in_chunk;
@@ -43,7 +47,7 @@ static int write_to(struct recfile *f, const void *data, size_t n, struct err *e
 
 	if (r)
 		return err_sys(err, -r, "cannot write the recording");
-	f->bytes += n;
+	__atomic_fetch_add(&f->bytes, n, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -90,10 +94,11 @@ static int write_chunk(void *arg, struct err *err)
 	int r;
 
 	buf_reset(&f->packed);
-	r = buf_grow(&f->packed, ZSTD_compressBound(c->raw.len));
-	if (r) {
+	/* Behind one that was not written whole, none would be found. */
+	r = -err->code;
+	if (!r && buf_grow(&f->packed, ZSTD_compressBound(c->raw.len)))
 		r = err_sys(err, ENOMEM, "cannot record");
-	} else {
+	if (!r) {
 		n = ZSTD_compress2(f->zstd, f->packed.data, f->packed.cap, c->raw.data, c->raw.len);
 		if (ZSTD_isError(n))
 			r = err_set(err, EIO, "cannot compress the recording: %s",
@@ -102,19 +107,46 @@ static int write_chunk(void *arg, struct err *err)
 	}
 	r = r ? r : write_to(f, &c->head, sizeof(c->head), err);
 	r = r ? r : write_to(f, f->packed.data, n, err);
-	buf_release(&c->raw);
-	free(c);
 	return r;
 }
 
-/* Hands over what there is as a chunk. */
-static int end_chunk(struct recfile *f, struct err *err)
+static void release_chunk(void *arg)
+{
+	struct chunk *c = arg;
+	struct recfile *f = c->f;
+
+	if (f->nspare < SPARE) {
+		buf_reset(&c->raw);
+		f->spare[f->nspare++] = c->raw;
+	} else {
+		buf_release(&c->raw);
+	}
+	free(c);
+}
+
+/* What is written then is lost with the last descriptor. */
+static int check_there(void *arg, struct err *err)
+{
+	const struct recfile *f = arg;
+	struct stat st;
+
+	if (fstat(f->fd, &st) || st.st_nlink)
+		return 0;
+	return err_set(err, ESTALE, "the recording was deleted while it was made");
+}
+
+static void keep(void *arg)
+{
+	(void)arg;
+}
+
+int recfile_push(struct recfile *f, struct err *err)
 {
 	struct chunk *c;
 	int r;
 
 	if (!f->in_chunk)
-		return 0;
+		return f->queue ? recqueue_add(f->queue, check_there, keep, f, 0, err) : 0;
 	c = malloc(sizeof(*c));
 	if (!c)
 		return err_sys(err, ENOMEM, "cannot record");
@@ -122,25 +154,22 @@ static int end_chunk(struct recfile *f, struct err *err)
 		.magic = CHUNK_MAGIC, .raw_bytes = (uint32_t)f->raw.len, .events = f->in_chunk,
 		.sequence = f->sequence++, .first_event = f->events - f->in_chunk + 1,
 	} };
-	f->raw = (struct buf)BUF_INIT;
+	f->raw = f->nspare ? f->spare[--f->nspare] : (struct buf)BUF_INIT;
 	f->in_chunk = 0;
-	if (!f->queue)
-		return write_chunk(c, err);
-	r = recqueue_add(f->queue, write_chunk, c, c->raw.len, err);
-	if (r) {
-		buf_release(&c->raw);
-		free(c);
-	}
+	r = f->queue ? recqueue_add(f->queue, write_chunk, release_chunk, c, c->raw.len, err) :
+		       write_chunk(c, err);
+	if (r || !f->queue)
+		release_chunk(c);
 	return r;
 }
 
 int recfile_flush(struct recfile *f, struct err *err)
 {
-	int r = end_chunk(f, err);
+	int r = recfile_push(f, err);
 
 	if (f->queue && !r)
 		r = recqueue_finish(f->queue, err);
-	return r;
+	return r ? r : check_there(f, err);
 }
 
 int recfile_add(struct recfile *f, const struct rr_head *ev, struct err *err)
@@ -149,7 +178,7 @@ int recfile_add(struct recfile *f, const struct rr_head *ev, struct err *err)
 		return err_sys(err, ENOMEM, "cannot record");
 	f->in_chunk++;
 	f->events++;
-	return f->raw.len < CHUNK_BYTES ? 0 : end_chunk(f, err);
+	return f->raw.len < CHUNK_BYTES ? 0 : recfile_push(f, err);
 }
 
 uint64_t recfile_events(const struct recfile *f)
@@ -159,7 +188,7 @@ uint64_t recfile_events(const struct recfile *f)
 
 uint64_t recfile_bytes(const struct recfile *f)
 {
-	return f->bytes;
+	return __atomic_load_n(&f->bytes, __ATOMIC_RELAXED);
 }
 
 void recfile_close(struct recfile *f)
@@ -170,6 +199,8 @@ void recfile_close(struct recfile *f)
 		close(f->fd);
 	buf_release(&f->raw);
 	buf_release(&f->packed);
+	while (f->nspare)
+		buf_release(&f->spare[--f->nspare]);
 	ZSTD_freeCCtx(f->zstd);
 	free(f);
 }
@@ -299,10 +330,24 @@ static int next_chunk(struct recread *r, struct err *err)
 	return unpack(r, &head, err);
 }
 
+/* The event at @at of the chunk, if it can be one. */
+static const struct rr_head *event_at(const struct recread *r, size_t at)
+{
+	const struct rr_head *h = (const struct rr_head *)(const void *)(r->raw.data + at);
+	const size_t left = r->raw.len - at;
+
+	return left < sizeof(*h) || h->bytes < sizeof(*h) || h->bytes > left || h->bytes % 8 ||
+	       !h->type || h->type >= RR_EV_TYPES ? NULL : h;
+}
+
+const struct rr_head *recread_behind(const struct recread *r, const struct rr_head *ev)
+{
+	return event_at(r, (size_t)((const char *)ev - r->raw.data) + ev->bytes);
+}
+
 int recread_next(struct recread *r, const struct rr_head **ev, struct err *err)
 {
 	const struct rr_head *h;
-	size_t left;
 	int got;
 
 	if (r->at == r->raw.len) {
@@ -312,10 +357,8 @@ int recread_next(struct recread *r, const struct rr_head **ev, struct err *err)
 		if (got <= 0)
 			return got;
 	}
-	left = r->raw.len - r->at;
-	h = (const struct rr_head *)(const void *)(r->raw.data + r->at);
-	if (left < sizeof(*h) || h->bytes < sizeof(*h) || h->bytes > left || h->bytes % 8 ||
-	    !h->type || h->type >= RR_EV_TYPES || !r->in_chunk)
+	h = event_at(r, r->at);
+	if (!h || !r->in_chunk)
 		return damaged(r, err, "an event does not begin as one");
 	r->at += h->bytes;
 	r->in_chunk--;

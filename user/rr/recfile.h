@@ -26,10 +26,12 @@ int recfile_create(struct recfile **out, const char *path, struct recqueue *queu
 		   struct err *err);
 /* An event, whose head says how long it is. -ENOMEM, or what writing a chunk failed with. */
 int recfile_add(struct recfile *f, const struct rr_head *ev, struct err *err);
+/* Hands over what there is as a chunk, without waiting for it to be written. */
+int recfile_push(struct recfile *f, struct err *err);
 /* Writes what is left; the file is whole up to here. */
 int recfile_flush(struct recfile *f, struct err *err);
 uint64_t recfile_events(const struct recfile *f);
-uint64_t recfile_bytes(const struct recfile *f);	/* on disk; after a flush */
+uint64_t recfile_bytes(const struct recfile *f);	/* on disk by now */
 void recfile_close(struct recfile *f);
 
 /* ---- reading -------------------------------------------------------------- */
@@ -45,6 +47,11 @@ void recread_close(struct recread *r);
  * ends at its last whole chunk: recread_cut().
  */
 int recread_next(struct recread *r, const struct rr_head **ev, struct err *err);
+/*
+ * The event behind @ev, which recread_next() gave last or this function since; NULL: it is in
+ * another chunk, or is damaged.
+ */
+const struct rr_head *recread_behind(const struct recread *r, const struct rr_head *ev);
 bool recread_cut(const struct recread *r);
 /* The number of the event that recread_next() gave last, from 1. */
 uint64_t recread_number(const struct recread *r);

@@ -6,59 +6,41 @@
  */
 #include "rr/recorder.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/seccomp.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shared/rr.h"
 #include "rr.skel.h"
-#include "rr/confined.h"
 #include "rr/memsum.h"
 #include "rr/newimage.h"
 #include "rr/procmaps.h"
-#include "rr/recfile.h"
+#include "rr/recorded.h"
+#include "rr/recorder_state.h"
+#include "rr/watchdog.h"
 #include "rr/written.h"
 
 #define PRIORITY 2		/* above the program's */
-#define NR_MMAP 9
+#define CANNOT_LOAD "cannot load the recorder's programs"
+#define AT_ONCE_S 10		/* it may run without sleep: copying a large file */
+#define COULD_NOT 125
+#define KILL_MS 5000
+#define WRITE_MS 5000
 
 static const char *const names[RR_NR_CALLS] = {
 #define RR_CALL(nr, name, ...) [nr] = #name,
 #include "shared/rr_calls.def"
 #undef RR_CALL
-};
-
-struct recorder {
-	const struct recorder_opts *opts;
-	struct rr_bpf *bpf;
-	struct ring_buffer *ring;
-	struct recfile *file;
-	struct recqueue *queue;
-	struct filestore files;
-	struct confined child;
-	struct err *err;
-	uint32_t *alive;	/* threads that are recorded, the first aside */
-	size_t nalive, cap;
-	int failed;		/* of the events so far */
-	bool ended;		/* the first process has */
-	uint32_t ended_call;	/* the thread whose call was the last event, or 0 */
-	struct buf sums;
 };
 
 /* The kernel keeps 12 bits of major and 20 of minor numbers. */
@@ -67,12 +49,16 @@ static uint32_t kernel_dev(dev_t dev)
 	return major(dev) << 20 | minor(dev);
 }
 
+/*
+ * /dev/stdout opens what is behind it anew. Of a device that may be a file of quite another
+ * use: /dev/null is one for all.
+ */
 static void set_outputs(struct rr_config *cfg)
 {
 	struct stat st;
 
 	for (int i = 0; i < 2; i++) {
-		if (fstat(i + 1, &st))
+		if (fstat(i + 1, &st) || (S_ISCHR(st.st_mode) && !isatty(i + 1)))
 			continue;
 		cfg->out_ino[i] = st.st_ino;
 		cfg->out_dev[i] = kernel_dev(st.st_dev);
@@ -102,7 +88,7 @@ static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
 	m = procmaps_find(&maps, (uint64_t)e->ret);
 	if (m) {
 		part = *m;
-		if (e->nr == NR_MMAP)
+		if (e->nr == SYS_mmap)
 			as_asked(&part, e);
 		r = newimage_add_map(e->head.tid, &part, rec->file, &rec->files, rec->err);
 	} else {
@@ -111,45 +97,6 @@ static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
 	}
 	procmaps_release(&maps);
 	return r;
-}
-
-/* Who is to be ended when the recording has to. Without memory, one is not. */
-static void note_birth(struct recorder *rec, uint32_t tid)
-{
-	if (rec->nalive == rec->cap) {
-		const size_t cap = rec->cap ? 2 * rec->cap : 64;
-		uint32_t *at = realloc(rec->alive, cap * sizeof(*at));
-
-		if (!at)
-			return;
-		rec->alive = at;
-		rec->cap = cap;
-	}
-	rec->alive[rec->nalive++] = tid;
-}
-
-static void note_end(struct recorder *rec, uint32_t tid)
-{
-	for (size_t i = rec->nalive; i-- > 0;) {
-		if (rec->alive[i] != tid)
-			continue;
-		rec->alive[i] = rec->alive[--rec->nalive];
-		return;
-	}
-}
-
-static void note_lives(struct recorder *rec, const struct rr_head *h)
-{
-	if (h->type == RR_EV_FORK)
-		note_birth(rec, ((const struct rr_ev_fork *)(const void *)h)->child);
-	else if (h->type == RR_EV_EXIT)
-		note_end(rec, h->tid);
-}
-
-static void kill_all(struct recorder *rec)
-{
-	for (size_t i = 0; i < rec->nalive; i++)
-		kill((pid_t)rec->alive[i], SIGKILL);
 }
 
 static int on_event(void *ctx, void *data, size_t n)
@@ -162,7 +109,6 @@ static int on_event(void *ctx, void *data, size_t n)
 			rec->failed = err_set(rec->err, EPROTO, "an event of %zu bytes is none", n);
 		return 0;
 	}
-	note_lives(rec, h);
 	if (rec->failed)
 		return 0;
 	rec->ended_call = h->type == RR_EV_CALL ? h->tid : 0;
@@ -178,16 +124,21 @@ static int load(struct recorder *rec)
 {
 	int r;
 
+	/* What libbpf would print says nothing to who cannot read a verifier's log. */
+	libbpf_set_print(NULL);
 	rec->bpf = rr_bpf__open();
 	if (!rec->bpf)
-		return err_sys(rec->err, errno, "cannot open the recorder's programs");
+		return err_sys(rec->err, errno, CANNOT_LOAD);
 	set_outputs((struct rr_config *)&rec->bpf->rodata->cfg);
 	((struct rr_config *)&rec->bpf->rodata->cfg)->wake_each = rec->opts->checksum;
 	r = rr_bpf__load(rec->bpf);
 	if (!r)
 		r = rr_bpf__attach(rec->bpf);
-	if (r)
-		return err_sys(rec->err, -r, "cannot load the recorder's programs");
+	if (r) {
+		rec->result->load_error = -r;
+		return err_sys(rec->err, -r, CANNOT_LOAD);
+	}
+	rec->counts = rec->signals.counts = &rec->bpf->bss->counts;
 	rec->ring = ring_buffer__new(bpf_map__fd(rec->bpf->maps.events), on_event, rec, NULL);
 	return rec->ring ? 0 : err_sys(rec->err, errno, "cannot read the recorder's events");
 }
@@ -222,7 +173,7 @@ static int refused(struct recorder *rec, const struct rr_counts *c)
  */
 static int add_sums(struct recorder *rec)
 {
-	const volatile struct rr_counts *c = &rec->bpf->bss->counts;
+	const volatile struct rr_counts *c = rec->counts;
 	const uint32_t tid = rec->ended_call;
 	const uint64_t runs = c->runs;
 	int r;
@@ -243,9 +194,9 @@ static int add_sums(struct recorder *rec)
 	return r;
 }
 
-static int drain(struct recorder *rec)
+int recorder_drain(struct recorder *rec)
 {
-	const struct rr_counts *c = &rec->bpf->bss->counts;
+	const struct rr_counts *c = rec->counts;
 
 	ring_buffer__consume(rec->ring);
 	if (!rec->failed && rec->opts->checksum)
@@ -258,141 +209,102 @@ static int drain(struct recorder *rec)
 	return rec->failed;
 }
 
-/*
- * Lets an execve go on, held so that it stops behind it: in the new image, or where the old
- * one goes on. Others may run until then.
- */
-static int on_notify(struct recorder *rec)
-{
-	struct seccomp_notif_resp resp = { .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
-	struct seccomp_notif n;
-	pid_t pid;
+/* The recorder that runs, for the watchdog. */
+static const struct recorder *running;
 
-	memset(&n, 0, sizeof(n));
-	if (ioctl(rec->child.notify, SECCOMP_IOCTL_NOTIF_RECV, &n))
-		return errno == EINTR || errno == ENOENT ? 0 :
-		       err_sys(rec->err, errno, "cannot hear of an execve");
-	pid = (pid_t)n.pid;
-	resp.id = n.id;
-	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC) ||
-	    ptrace(PTRACE_INTERRUPT, pid, 0, 0))
-		return err_sys(rec->err, errno, "cannot stop process %d at its execve", (int)pid);
-	if (ioctl(rec->child.notify, SECCOMP_IOCTL_NOTIF_SEND, &resp) && errno != ENOENT)
-		return err_sys(rec->err, errno, "cannot let process %d exec", (int)pid);
-	return 0;
+static void say(const char *text)
+{
+	(void)!write(STDERR_FILENO, text, strlen(text));
 }
 
-static int on_stop(struct recorder *rec, pid_t pid, int status)
+/* In a signal's handler: what it was about is not known, so nothing of it is touched. */
+static void on_overrun(void)
 {
-	const int sig = WSTOPSIG(status);
-	int r = 0;
+	const struct timespec pause = { .tv_nsec = 1000000 };
 
-	if (status >> 16 == PTRACE_EVENT_EXEC) {
-		r = drain(rec);
-		r = r ? r : newimage_record(pid, rec->file, &rec->files, rec->err);
-	}
-	/* A signal that came first is not to be lost. */
-	ptrace(PTRACE_DETACH, pid, 0, status >> 16 ? 0 : sig);
-	return r;
+	guardian_dismiss(&running->guardian);
+	recorded_kill(running->link, running->child.pidfd, KILL_MS);
+	for (int ms = 0; ms < WRITE_MS && !recqueue_idle(running->queue); ms++)
+		nanosleep(&pause, NULL);
+	say("tracer: the recorder did not come to rest: the program was ended, and what was "
+	    "recorded replays up to its last whole chunk\n");
+	_exit(COULD_NOT);
 }
 
-static int on_children(struct recorder *rec, struct recorder_result *result)
+static bool none(const struct rr_recorded *task, void *ctx)
 {
-	int status, r = 0;
-	pid_t pid;
-
-	while (!r && (pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
-		if (WIFSTOPPED(status)) {
-			r = on_stop(rec, pid, status);
-		} else if (pid == rec->child.pid) {
-			result->status = status;
-			rec->ended = true;
-		}
-	}
-	return r;
+	(void)task;
+	(void)ctx;
+	return false;
 }
 
-static int watch(struct recorder *rec, int children, struct recorder_result *result)
+/* The child waits to exec: who it is, who goes with it, and what is sent to us meanwhile. */
+static int begin(struct recorder *rec)
 {
-	struct pollfd fd[] = {
-		{ .fd = ring_buffer__epoll_fd(rec->ring), .events = POLLIN },
-		{ .fd = rec->child.notify, .events = POLLIN },
-		{ .fd = children, .events = POLLIN },
-	};
-	struct signalfd_siginfo si;
-	int r = 0;
+	int r;
 
-	/* Its children are recorded to their end, too. */
-	while (!r && (!rec->ended || rec->bpf->bss->counts.alive)) {
-		if (poll(fd, 3, -1) < 0 && errno != EINTR)
-			return err_sys(rec->err, errno, "cannot wait for events");
-		r = drain(rec);
-		if (!r && fd[2].revents && read(children, &si, sizeof(si)) > 0)
-			r = on_children(rec, result);
-		if (!r && fd[1].revents & POLLIN)
-			r = on_notify(rec);
-		else if (fd[1].revents)
-			fd[1].fd = -1;	/* the last process that could exec is ending */
-	}
-	return r ? r : drain(rec);
+	rec->link = bpf_link__fd(rec->bpf->links.rr_recorded);
+	/* BPF learns who we are. */
+	r = recorded_each(rec->link, none, NULL);
+	if (r)
+		return err_sys(rec->err, -r, "cannot list what is recorded");
+	rec->bpf->bss->counts.first = (uint32_t)rec->child.pid;
+	rec->signals.first = rec->child.pid;
+	r = recsignals_open(&rec->signals, rec->err);
+	r = r ? r : guardian_start(&rec->guardian, rec->link, rec->child.pidfd, rec->err);
+	running = rec;
+	return r ? r : watchdog_start(AT_ONCE_S, on_overrun, rec->err);
 }
 
-static int hear_children(struct err *err)
+/* The recording has to end, and with it what is recorded. */
+static void end_all(struct recorder *rec)
 {
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? err_sys(err, errno, "cannot hear of processes") : fd;
+	recorded_kill(rec->link, rec->child.pidfd, KILL_MS);
+	if (!rec->ended)
+		waitpid(rec->child.pid, &rec->result->status, __WALL);
 }
 
-static int record(struct recorder *rec, struct recorder_result *result)
+/* Nothing was recorded: it could not be started, or was ended before. */
+static int not_begun(struct recorder *rec)
 {
-	struct confined_opts c = { .argv = rec->opts->argv, .who = &rec->opts->who };
-	uint32_t one = 1, pid;
-	int r = load(rec), children;
+	const int error = confined_exec_error(&rec->child);
+
+	rec->result->exec_error = error;
+	return error ? err_set(rec->err, error, "cannot run '%s': %s", rec->opts->argv[0],
+			       strerrordesc_np(error)) : 0;
+}
+
+static int record(struct recorder *rec)
+{
+	struct confined_opts c = { .argv = rec->opts->argv, .who = &rec->opts->who,
+				  .user = rec->opts->user };
+	int r = load(rec);
 
 	if (r)
 		return r;
 	c.cpu = take_cpu(rec->err);
 	if (c.cpu < 0)
 		return c.cpu;
+	recqueue_keep_off(rec->queue, c.cpu);
 	r = confined_start(&rec->child, &c, rec->err);
 	if (r)
 		return r;
-	children = hear_children(rec->err);
-	if (children < 0)
-		return children;
-	pid = (uint32_t)rec->child.pid;
-	r = bpf_map__update_elem(rec->bpf->maps.first, &pid, sizeof(pid), &one, sizeof(one), 0);
-	if (r)
-		r = err_sys(rec->err, -r, "cannot name process %u", pid);
+	r = begin(rec);
 	r = r ? r : confined_go(&rec->child, rec->err);
-	r = r ? r : watch(rec, children, result);
-	close(children);
+	r = r ? r : recorder_watch(rec);
 	if (r)
-		kill_all(rec);
-	if (!r && !recfile_events(rec->file)) {
-		result->exec_error = confined_exec_error(&rec->child);
-		return err_set(rec->err, result->exec_error, "cannot run '%s': %s",
-			       rec->opts->argv[0], strerrordesc_np(result->exec_error));
-	}
-	if (!rec->ended) {
-		kill(rec->child.pid, SIGKILL);
-		waitpid(rec->child.pid, &result->status, __WALL);
-	}
-	return r;
+		end_all(rec);
+	return r || recfile_events(rec->file) ? r : not_begun(rec);
 }
 
 int recorder_run(const struct recorder_opts *opts, struct recorder_result *result,
 		 struct err *err)
 {
 	struct recorder rec = {
-		.opts = opts, .err = err, .files = { .dir = opts->dir, .who = &opts->who },
+		.opts = opts, .result = result, .err = err,
+		.files = { .dir = opts->dir, .who = &opts->who },
 		.child = { .pid = -1, .pidfd = -1, .notify = -1, .go = -1, .from = -1 },
+		.signals = { .fd = -1 },
 	};
 	struct err late = { 0 };
 	char path[4096];
@@ -409,19 +321,20 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	if (caller_raise(&opts->who) && !r)
 		r = err_sys(err, EPERM, "cannot go on as root");
 	if (!r) {
-		r = record(&rec, result);
+		r = record(&rec);
 		if (recfile_flush(rec.file, r ? &late : err) && !r)
 			r = -err->code;
 		result->events = recfile_events(rec.file);
 		result->bytes = recfile_bytes(rec.file);
 	}
+	guardian_stop(&rec.guardian);
+	recsignals_release(&rec.signals);
 	confined_release(&rec.child);
 	ring_buffer__free(rec.ring);
 	rr_bpf__destroy(rec.bpf);
 	recqueue_free(rec.queue);
 	recfile_close(rec.file);
 	filestore_release(&rec.files);
-	free(rec.alive);
 	buf_release(&rec.sums);
 	return r;
 }

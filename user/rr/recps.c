@@ -59,8 +59,24 @@ static int name_it(struct proc *p, const struct rr_head *h)
 	return p->program ? 0 : -ENOMEM;
 }
 
+/* A thread that replaces its process is that process from then on. */
+static struct proc *take_place(struct procs *all, struct proc *p, uint32_t tid)
+{
+	if (!p)
+		return NULL;
+	for (size_t i = all->n; i-- > 0;) {
+		if (all->at[i].tid != tid)
+			continue;
+		p->parent = all->at[i].parent;
+		break;
+	}
+	p->tid = tid;
+	return p;
+}
+
 static int see(struct procs *all, const struct rr_head *h)
 {
+	const struct rr_ev_exec *e = (const void *)h;
 	struct proc *p = find(all, h->tid);
 
 	switch (h->type) {
@@ -69,6 +85,8 @@ static int see(struct procs *all, const struct rr_head *h)
 		       add(all, ((const struct rr_ev_fork *)(const void *)h)->child, h->tid) ?
 		       0 : -ENOMEM;
 	case RR_EV_EXEC:
+		if (h->bytes >= sizeof(*e) && e->former)
+			p = take_place(all, find(all, e->former), h->tid);
 		p = p ? p : add(all, h->tid, 0);
 		if (!p)
 			return -ENOMEM;

@@ -88,6 +88,16 @@ static int output(struct replayer *p, struct rthread *t, const struct rr_ev_call
 	return r;
 }
 
+bool replay_is_plain(const struct rr_head *h)
+{
+	const struct rr_ev_call *e = (const void *)h;
+
+	return h->type == RR_EV_CALL && h->bytes >= sizeof(*e) && !h->flags &&
+	       e->nr < RR_NR_CALLS && action[e->nr] == RR_EMULATE &&
+	       e->nr != SYS_set_tid_address && e->nr != SYS_set_robust_list &&
+	       e->nr != SYS_process_vm_writev && !(e->ret <= -512 && e->ret >= -516);
+}
+
 /* Whether the event only ends the call that made the thread or its image. */
 static bool ends_birth(struct rthread *t)
 {
@@ -106,6 +116,9 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 		return replay_damaged(p, "a call");
 	if (ends_birth(t))
 		return 0;
+	r = replay_batch(p, t, e);
+	if (r)
+		return r < 0 ? r : 0;
 	r = replay_to_call(p, t);
 	r = r ? r : rthread_enter(t, p->err);
 	r = r ? r : compare(p, t, e);
@@ -131,5 +144,7 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 	t->after_call = true;
 	t->broken = e->ret <= -512 && e->ret >= -516;
 	t->broken_nr = e->nr;
-	return tracee_set_regs(&t->space->t, p->err);
+	r = tracee_set_regs(&t->space->t, p->err);
+	return r || !replay_is_plain(h) || !t->space->inproc ? r :
+	       tracee_passed(&t->space->t, e->ip, p->err);
 }

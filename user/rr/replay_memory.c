@@ -33,11 +33,19 @@ int replay_pieces(struct replayer *p, struct rthread *t, const struct rr_head *h
 	return 0;
 }
 
-int replay_sums(struct replayer *p, const struct rthread *t, const struct rr_head *h)
+int replay_sums(struct replayer *p, struct rthread *t, const struct rr_head *h)
 {
-	struct memsum_diff d;
-	const int r = memsum_compare(h, t->space->t.pid, &d);
+	struct memsum_diff d = { 0 };
+	uint64_t before;
+	int r;
 
+	/* Code that can be written may have our patches: once they are away, it is as it was. */
+	do {
+		before = d.page;
+		r = memsum_compare(h, t->space->t.pid, &d);
+		if (r > 0 && tracee_unpatch(&t->space->t, d.page, d.page + PAGE, p->err))
+			return -p->err->code;
+	} while (r > 0 && d.page != before);
 	if (r == -EBADMSG)
 		return replay_damaged(p, "sums of memory");
 	if (r < 0)
@@ -73,17 +81,35 @@ static int move_brk(struct replayer *p, struct rthread *t, const struct rr_ev_ca
 	return tracee_call(&t->space->t, &ret, p->err, SYS_munmap, arg);
 }
 
+/* Our pages make way for what the program maps, and patches go with what it unmaps. */
+static int make_way(struct replayer *p, struct rthread *t, uint64_t start, uint64_t bytes)
+{
+	const uint64_t end = start + ((bytes + PAGE - 1) & ~(PAGE - 1));
+	int r;
+
+	if (start < INPROC_AT + INPROC_BYTES && INPROC_AT < end) {
+		t->space->inproc = false;
+		r = tracee_unpatch(&t->space->t, 0, UINT64_MAX, p->err);
+		if (r)
+			return r;
+	}
+	return tracee_unpatch(&t->space->t, start, end, p->err);
+}
+
 /* A file that was mapped is in the next event. */
 static int map_file(struct replayer *p, struct rthread *t)
 {
+	const struct rr_ev_map *m;
 	const struct rr_head *h;
 	int r = recread_next(p->file, &h, p->err);
 
 	if (r < 0)
 		return r;
-	if (!r || h->type != RR_EV_MAP)
+	if (!r || h->type != RR_EV_MAP || h->bytes < sizeof(*m))
 		return replay_damaged(p, "what was mapped is missing");
-	return replay_map(p, t, h);
+	m = (const void *)h;
+	r = make_way(p, t, m->start, m->end - m->start);
+	return r ? r : replay_map(p, t, h);
 }
 
 static int do_mmap(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
@@ -120,9 +146,11 @@ static int do_shmdt(struct replayer *p, struct rthread *t, const struct rr_ev_ca
 		const struct procmap *m = &maps.at[i];
 		const uint64_t arg[6] = { m->start, m->end - m->start };
 
-		if (m->ino == first->ino && m->start >= first->start &&
-		    m->start - first->start == m->offset - first->offset)
-			r = tracee_call(&t->space->t, &ret, p->err, SYS_munmap, arg);
+		if (m->ino != first->ino || m->start < first->start ||
+		    m->start - first->start != m->offset - first->offset)
+			continue;
+		r = make_way(p, t, m->start, m->end - m->start);
+		r = r ? r : tracee_call(&t->space->t, &ret, p->err, SYS_munmap, arg);
 	}
 	procmaps_release(&maps);
 	return r;
@@ -171,13 +199,32 @@ static const struct {
 	{ SYS_arch_prctl, set_base },
 };
 
+static int make_room(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
+{
+	int r;
+
+	switch (e->nr) {
+	case SYS_mmap: return make_way(p, t, (uint64_t)e->ret, e->arg[1]);
+	case SYS_munmap: return make_way(p, t, e->arg[0], e->arg[1]);
+	case SYS_brk: return make_way(p, t, t->space->brk, (uint64_t)e->ret - t->space->brk);
+	case SYS_mremap:
+		r = make_way(p, t, e->arg[0], e->arg[1]);
+		return r ? r : make_way(p, t, (uint64_t)e->ret, e->arg[2]);
+	}
+	return 0;
+}
+
 int replay_memory_call(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
 {
 	const bool failed = e->ret < 0 && e->ret > -4096;
+	int r;
 
 	if (failed && (e->ret != -ENOMEM || (e->nr != SYS_madvise && e->nr != SYS_mprotect &&
 					     e->nr != SYS_pkey_mprotect)))
 		return 0;
+	r = make_room(p, t, e);
+	if (r)
+		return r;
 	for (size_t i = 0; i < sizeof(memory_calls) / sizeof(memory_calls[0]); i++)
 		if (memory_calls[i].nr == e->nr)
 			return memory_calls[i].fn(p, t, e);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "rr/inproc.h"
 #include "rr/recfile.h"
 #include "rr/replayer.h"
 #include "rr/rthread.h"
@@ -27,6 +28,8 @@ struct replayer {
 	uint32_t first, running;	/* thread ids */
 	struct shared_file *shared;
 	size_t nshared;
+	struct inproc inproc;
+	size_t ahead;		/* events to come that a process has done already */
 	struct err *err;
 };
 
@@ -44,6 +47,13 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h);
 /* Runs the thread to the point @at of an event, of which pieces follow the first @bytes. */
 int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_head *h,
 		    const struct rr_place *at, size_t bytes);
+/*
+ * Has the process do this call and those behind it by itself. 1: this one is done, and .ahead
+ * more; 0: it is to be done, the thread may stand at it; -errno.
+ */
+int replay_batch(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
+/* Whether a call needs nothing but that memory and a result are written. */
+bool replay_is_plain(const struct rr_head *h);
 int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h);
 /* A call that changes what is mapped, or the CPU's state. */
 int replay_memory_call(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
@@ -55,6 +65,6 @@ int replay_file(struct replayer *p, const struct rr_head *h);
 int replay_map(struct replayer *p, struct rthread *t, const struct rr_head *h);
 int replay_pieces(struct replayer *p, struct rthread *t, const struct rr_head *h, size_t at);
 /* The sums of memory behind the call that ended last. */
-int replay_sums(struct replayer *p, const struct rthread *t, const struct rr_head *h);
+int replay_sums(struct replayer *p, struct rthread *t, const struct rr_head *h);
 
 #endif

@@ -52,14 +52,25 @@ static void stay_on(uint32_t cpu)
 	sched_setaffinity(0, sizeof(one), &one);
 }
 
+static int map_inproc(struct replayer *p, struct rspace *s)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), p->inproc.fd);
+	s->inproc = true;
+	return tracee_map(&s->t, INPROC_AT, INPROC_AT + INPROC_BYTES,
+			  PROT_READ | PROT_WRITE | PROT_EXEC, true, path, 0, p->err);
+}
+
 static int on_exec(struct replayer *p, const struct rr_head *h)
 {
 	const struct rr_ev_exec *e = (const void *)h;
-	struct rthread *t = rthreads_find(&p->all, h->tid);
+	struct rthread *t;
 	int r;
 
 	if (h->bytes < sizeof(*e) || e->vdso % PAGE || e->stack_low >= e->stack_high)
 		return replay_damaged(p, "a new image");
+	t = rthreads_find(&p->all, e->former ? e->former : h->tid);
 	if (t) {
 		r = replay_to_call(p, t);
 		if (r)
@@ -77,10 +88,13 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 		if (!t)
 			return err_sys(p->err, ENOMEM, "cannot replay");
 	}
+	/* A thread that replaces its process gets the id of it. */
+	t->tid = h->tid;
 	t->new_image = true;
 	t->at_call = false;
 	t->clear_tid = t->robust = 0;
 	r = rthread_new_space(t, e->vdso, p->err);
+	r = r ? r : map_inproc(p, t->space);
 	r = r ? r : tracee_reset_fpu(&t->space->t, p->err);
 	if (r)
 		return r;
@@ -154,9 +168,9 @@ static int on_fork(struct replayer *p, struct rthread *t, const struct rr_head *
 	if (b.flags & CLONE_CHILD_CLEARTID)
 		c->clear_tid = b.child_tid;
 	if (b.flags & CLONE_PARENT_SETTID)
-		r = write_tid(p, t, b.parent_tid, e->child);
+		r = write_tid(p, t, b.parent_tid, e->child_seen);
 	if (!r && b.flags & CLONE_CHILD_SETTID)
-		r = write_tid(p, c, b.child_tid, e->child);
+		r = write_tid(p, c, b.child_tid, e->child_own);
 	return r;
 }
 
@@ -226,8 +240,13 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 
 static int on_event(struct replayer *p, const struct rr_head *h)
 {
-	struct rthread *t = rthreads_find(&p->all, h->tid);
+	struct rthread *t;
 
+	if (p->ahead) {
+		p->ahead--;
+		return 0;
+	}
+	t = rthreads_find(&p->all, h->tid);
 	if (h->type == RR_EV_EXEC)
 		return on_exec(p, h);
 	/* The one that ran before may have ended. */
@@ -249,6 +268,17 @@ static int on_event(struct replayer *p, const struct rr_head *h)
 	return replay_fail(p, NULL, ENOSYS, "of a kind that cannot be replayed yet");
 }
 
+/* What could not be done is said with where, as what went another way is. */
+static void say_where(const struct replayer *p)
+{
+	char text[sizeof(p->err->msg)];
+
+	if (!strncmp(p->err->msg, "event ", 6) || !recread_number(p->file))
+		return;
+	memcpy(text, p->err->msg, sizeof(text));
+	replay_fail(p, NULL, p->err->code, "%s", text);
+}
+
 int replayer_run(const struct replayer_opts *opts, struct replayer_result *result,
 		 struct err *err)
 {
@@ -262,8 +292,11 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	r = recread_open(&p.file, path, err);
 	if (r)
 		return r;
-	while ((r = recread_next(p.file, &h, err)) > 0) {
+	r = inproc_new(&p.inproc, err);
+	while (!r && (r = recread_next(p.file, &h, err)) > 0) {
 		r = on_event(&p, h);
+		if (r)
+			say_where(&p);
 		if (r || (p.first && !p.all.n))
 			break;
 	}
@@ -276,6 +309,7 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	for (size_t i = 0; i < p.nshared; i++)
 		close(p.shared[i].fd);
 	free(p.shared);
+	inproc_release(&p.inproc);
 	recread_close(p.file);
 	return r;
 }

@@ -5,31 +5,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
+
 #define XSTATE_BYTES 16384	/* more than any processor has so far, tiles aside */
 
 struct rthread *rthreads_find(const struct rthreads *all, uint32_t tid)
 {
-	for (size_t i = 0; i < all->n; i++)
-		if (all->at[i]->tid == tid)
-			return all->at[i];
-	return NULL;
+	struct rthread **t = all->by_tid ? map_get(all->by_tid, &tid) : NULL;
+
+	return t ? *t : NULL;
+}
+
+static int keep(struct rthreads *all, struct rthread *t)
+{
+	struct rthread **at = realloc(all->at, (all->n + 1) * sizeof(*at)), **slot;
+
+	if (!at)
+		return -ENOMEM;
+	all->at = at;
+	if (!all->by_tid)
+		all->by_tid = map_new(sizeof(t->tid), sizeof(t));
+	slot = all->by_tid ? map_put(all->by_tid, &t->tid) : NULL;
+	if (!slot)
+		return -ENOMEM;
+	*slot = t;
+	t->index = all->n;
+	all->at[all->n++] = t;
+	return 0;
 }
 
 struct rthread *rthreads_add(struct rthreads *all, uint32_t tid, struct rspace *space)
 {
-	struct rthread **at = realloc(all->at, (all->n + 1) * sizeof(*at)), *t;
+	struct rthread *t = calloc(1, sizeof(*t));
 
-	if (!at)
-		return NULL;
-	all->at = at;
-	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
 	t->tid = tid;
+	if (keep(all, t)) {
+		free(t);
+		return NULL;
+	}
 	t->space = space;
 	if (space)
 		space->threads++;
-	all->at[all->n++] = t;
 	return t;
 }
 
@@ -57,13 +75,10 @@ static void free_thread(struct rthread *t)
 
 void rthreads_remove(struct rthreads *all, struct rthread *t)
 {
-	for (size_t i = 0; i < all->n; i++) {
-		if (all->at[i] != t)
-			continue;
-		all->at[i] = all->at[--all->n];
-		free_thread(t);
-		return;
-	}
+	map_del(all->by_tid, &t->tid);
+	all->at[t->index] = all->at[--all->n];
+	all->at[t->index]->index = t->index;
+	free_thread(t);
 }
 
 void rthreads_release(struct rthreads *all)
@@ -71,7 +86,8 @@ void rthreads_release(struct rthreads *all)
 	while (all->n)
 		free_thread(all->at[--all->n]);
 	free(all->at);
-	all->at = NULL;
+	map_free(all->by_tid);
+	*all = (struct rthreads){ .at = NULL };
 }
 
 static struct rspace *new_space(struct err *err)
@@ -163,6 +179,7 @@ int rthread_fork(struct rthread *child, struct rthread *parent, bool apart, stru
 		}
 		s->brk = parent->space->brk;
 		s->shares = parent->space->shares;
+		s->inproc = parent->space->inproc;
 	}
 	if (r)
 		return r;

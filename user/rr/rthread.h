@@ -22,10 +22,12 @@ struct rspace {
 	uint64_t brk;		/* 0: not asked for as yet */
 	size_t threads;
 	bool shares;		/* memory with other processes, or may do so */
+	bool inproc;		/* it has the area of inproc.h */
 };
 
 struct rthread {
 	uint32_t tid;		/* as recorded; the process's own id is another */
+	size_t index;		/* in rthreads.at */
 	struct rspace *space;
 	struct user_regs_struct regs;	/* while it is not in the process */
 	unsigned char *xstate;		/* the same; .xstate_bytes */
@@ -43,6 +45,7 @@ struct rthread {
 struct rthreads {
 	struct rthread **at;
 	size_t n;
+	struct map *by_tid;	/* NULL: there has been none */
 };
 
 struct rthread *rthreads_find(const struct rthreads *all, uint32_t tid);

@@ -35,7 +35,10 @@ int tracee_read(const struct tracee *t, void *to, uint64_t addr, size_t n)
 {
 	struct iovec local = { to, n }, remote = { (void *)(uintptr_t)addr, n };
 
-	return process_vm_readv(t->pid, &local, 1, &remote, 1, 0) == (ssize_t)n ? 0 : -EFAULT;
+	if (process_vm_readv(t->pid, &local, 1, &remote, 1, 0) != (ssize_t)n)
+		return -EFAULT;
+	sites_hide(&t->sites, to, addr, n);
+	return 0;
 }
 
 /* Also where it may only read, by /proc/PID/mem. */
@@ -111,7 +114,7 @@ int tracee_reset_fpu(struct tracee *t, struct err *err)
  * Waits for its next stop, of which *sig is the signal; it has to be one. Its real children
  * are ours: of their ends it does not hear.
  */
-static int wait_stop(struct tracee *t, int *sig, enum __ptrace_request how, struct err *err)
+static int wait_any(struct tracee *t, int *sig, enum __ptrace_request how, struct err *err)
 {
 	int status;
 
@@ -131,6 +134,39 @@ static int wait_stop(struct tracee *t, int *sig, enum __ptrace_request how, stru
 	if (ptrace(PTRACE_GETREGS, t->pid, 0, &t->regs))
 		return err_sys(err, errno, "cannot read the replay's registers");
 	return 0;
+}
+
+/* A call of a patched place is one of the place itself. */
+static void settle_call(struct tracee *t)
+{
+	const struct site *s = sites_of_page(&t->sites, t->regs.rip);
+
+	if (s)
+		t->regs.rip = t->regs.rcx = s->ip;
+}
+
+/* The same, but for what is of patches alone. */
+static int wait_stop(struct tracee *t, int *sig, enum __ptrace_request how, struct err *err)
+{
+	uint64_t moved;
+	int r;
+
+	for (;;) {
+		r = wait_any(t, sig, how, err);
+		if (r)
+			return r;
+		if (*sig == (SIGTRAP | 0x80))
+			settle_call(t);
+		moved = *sig == SIGTRAP ? sites_moved(&t->sites, t->regs.rip) : 0;
+		if (!moved)
+			return 0;
+		t->regs.rip = moved;
+		r = tracee_set_regs(t, err);
+		if (r)
+			return r;
+		if (ptrace(how, t->pid, 0, 0))
+			return err_sys(err, errno, "cannot run the replay");
+	}
 }
 
 static int call_at(struct tracee *t, uint64_t at, long *ret, struct err *err, uint64_t nr,
@@ -260,11 +296,14 @@ int tracee_fork(struct tracee *t, struct tracee *from, struct err *err)
 	if (r)
 		return r;
 	*t = (struct tracee){ .pid = (pid_t)from->forked, .page = from->page };
+	if (sites_copy(&t->sites, &from->sites))
+		return err_sys(err, ENOMEM, "cannot fork the replay");
 	return wait_stop(t, &sig, PTRACE_CONT, err);
 }
 
 void tracee_kill(struct tracee *t)
 {
+	sites_release(&t->sites);
 	if (t->pid <= 0)
 		return;
 	kill(t->pid, SIGKILL);

@@ -13,12 +13,14 @@
 #include <sys/user.h>
 
 #include "base/err.h"
+#include "rr/sites.h"
 
 struct tracee {
 	pid_t pid;
 	uint64_t page;		/* "syscall; int3", then room for a path */
 	unsigned long forked;	/* the child of the last fork */
 	struct user_regs_struct regs;	/* as they are now; tracee_set_regs() to change them */
+	struct sites sites;
 };
 
 /* An empty one, with our page at @page; -errno with words. */
@@ -44,6 +46,14 @@ int tracee_call(struct tracee *t, long *ret, struct err *err, uint64_t nr, const
 /* Maps [start, end) of the file @path, or of nothing where it is NULL; exactly there. */
 int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, bool shared,
 	       const char *path, uint64_t offset, struct err *err);
+
+/*
+ * A call was made behind which is @ip, and which inproc.h could have done: in the end it is
+ * patched. What is read by tracee_read() has no patches in it.
+ */
+int tracee_passed(struct tracee *t, uint64_t ip, struct err *err);
+/* Takes patches away that are in [start, end), or of which our page is. */
+int tracee_unpatch(struct tracee *t, uint64_t start, uint64_t end, struct err *err);
 
 /* How a signal is to be met by its handler, <shared/rr.h>. */
 struct rr_ev_signal;

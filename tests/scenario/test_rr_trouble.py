@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What can go wrong around a recording: it is said, what runs is ended, and what is there
+replays."""
+import contextlib
+import os
+import resource
+import shutil
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from harness import (DEVNULL, PIPE, TRACER, check, contains, equal, finish, main, need,
+                     run, safe_list, scratch, start, test, wait_for)
+
+PYTHON = "/usr/bin/python3"
+
+
+def recording(d, *cmd, name="rec", opts=("-q",), prefix=(), **kw):
+    kw.setdefault("stdout", PIPE)
+    kw.setdefault("stderr", PIPE)
+    return start([*prefix, TRACER, "record", *opts, "-o", os.path.join(d, name), "--", *cmd], **kw)
+
+
+def replay(d, name="rec"):
+    return run([TRACER, "replay", "-a", os.path.join(d, name)], stdin=DEVNULL)
+
+
+def replays_to_its_end(d, least=1):
+    """A recording that was cut short: all of it is replayed, and its end is told."""
+    r = replay(d)
+    equal(r.rc, 2, r.err)
+    contains(r.err, "the recording ends behind event ", "its replay")
+    events = int(r.err.split("behind event ")[1].split(",")[0])
+    check(events >= least, f"events that replay: {events}")
+
+
+def no_process(name):
+    wait_for(f"the end of {name}", lambda: run(["pgrep", "-x", "-f", name]).out == "", 5)
+
+
+@contextlib.contextmanager
+def small_disk(d, size):
+    path = os.path.join(d, "disk")
+    os.mkdir(path)
+    run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", path]).ok()
+    try:
+        yield path
+    finally:
+        run(["umount", "-l", path])
+
+
+@test
+def a_disk_that_is_full():
+    need("mount")
+    with scratch() as d, small_disk(d, "3m") as disk:
+        r = finish(recording(disk, "sh", "-c", "sleep 92.3 & exec cat /dev/urandom",
+                             stdout=DEVNULL))
+        equal(r.rc, 125, r.err)
+        contains(r.err, "cannot write the recording: no space left on device", "what it says")
+        no_process("sleep 92.3")
+        replays_to_its_end(disk, 10)
+
+
+@test
+def a_file_that_may_not_grow():
+    with scratch() as d:
+        r = finish(recording(d, "cat", "/dev/urandom", stdout=DEVNULL, preexec_fn=lambda:
+                             resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))))
+        equal(r.rc, 125, r.err)
+        contains(r.err, "cannot write the recording: file too large", "what it says")
+        replays_to_its_end(d, 10)
+
+
+@test
+def a_directory_that_is_deleted():
+    with scratch() as d:
+        p = recording(d, "sh", "-c", f"echo >{d}/ready; exec sleep 93.4")
+        wait_for("its beginning", lambda: os.path.exists(f"{d}/ready"))
+        shutil.rmtree(f"{d}/rec")
+        r = finish(p)
+        equal(r.rc, 125, r.err)
+        contains(r.err, "the recording was deleted while it was made", "what it says")
+        no_process("sleep 93.4")
+
+
+@test
+def missing_privileges():
+    need("setpriv")
+    with scratch() as d:
+        os.chmod(d, 0o777)
+        r = finish(recording(d, "true", prefix=("setpriv", "--reuid", "65534", "--regid", "65534",
+                                                "--clear-groups")))
+        equal(r.rc, 125, r.err)
+        contains(r.err, "CAP_BPF, CAP_PERFMON, CAP_SYS_NICE, CAP_SYS_PTRACE, CAP_SYS_ADMIN are "
+                 "missing", "what is missing")
+        contains(r.err, "run it with sudo", "what to do")
+        r = finish(recording(d, "true", prefix=("setpriv", "--bounding-set", "-sys_nice",
+                                                "--inh-caps", "-sys_nice")))
+        equal(r.rc, 125, r.err)
+        contains(r.err, "without privilege: CAP_SYS_NICE is missing", "what is missing")
+        equal(os.listdir(d), [], "what is left behind")
+
+
+@test
+def another_user():
+    with scratch() as d:
+        r = finish(recording(d, "sh", "-c", "id -un; id -gn; echo $USER $HOME",
+                             opts=("-q", "-u", "nobody")))
+        equal((r.rc, r.out), (0, "nobody\nnogroup\nnobody /nonexistent\n"), r.err)
+        equal(replay(d).out, r.out, "replayed")
+        r = finish(recording(d, "true", opts=("-u", "nosuchuser"), name="two"))
+        equal(r.rc, 125, r.err)
+        contains(r.err, "no such user: nosuchuser", "what it says")
+        equal(sorted(os.listdir(d)), ["rec"], "what is left behind")
+
+
+def writer_of(p):
+    """The recorder's second thread, once it is there."""
+    def found():
+        return [t for t in safe_list(f"/proc/{p.pid}/task") if int(t) != p.pid]
+    wait_for("the writer", found)
+    return found()[0]
+
+
+@test
+def a_writer_that_is_slow():
+    """It hardly gets to run, and the program writes far more than may wait for it. All are of
+    one session: the kernel shares CPUs among sessions first."""
+    need("taskset")
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        return
+    with scratch() as d:
+        p = recording(d, "sh", "-c", "sleep 1; exec dd if=/dev/zero of=/dev/null bs=1M count=400 "
+                      "status=none", start_new_session=False)
+        writer = writer_of(p)
+        wait_for("its CPU", lambda: len(os.sched_getaffinity(p.pid)) == 1)
+        free = (set(cpus) - os.sched_getaffinity(p.pid)).pop()
+        run(["taskset", "-p", "-c", str(free), writer]).ok()
+        run(["chrt", "-i", "-p", "0", writer]).ok()
+        hog = start(["taskset", "-c", str(free), PYTHON, "-c", "while True: pass"],
+                    start_new_session=False)
+        time.sleep(5)
+        check(p.poll() is None, "the program waits for its writer")
+        os.kill(hog.pid, signal.SIGKILL)
+        run(["chrt", "-o", "-p", "0", writer]).ok()
+        r = finish(p)
+        equal(r.rc, 0, r.err)
+        equal(replay(d).rc, 0, "replayed")
+
+
+if __name__ == "__main__":
+    main()

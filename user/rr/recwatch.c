@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DESIGN: the recorder sleeps until the ring wants it, a process execs, stops or ends, or a
+ * signal is sent to it; once a second it takes what there is, so that a recorder that is killed
+ * leaves all but the last second behind.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "rr/newimage.h"
+#include "rr/recorded.h"
+#include "rr/recorder_state.h"
+
+#define TICK_NS ((uint64_t)1000000000)
+#define KILL_MS 1000
+
+/*
+ * Lets an execve go on, held so that it stops behind it: in the new image, or where the old
+ * one goes on. Others may run until then.
+ */
+static int on_notify(struct recorder *rec)
+{
+	struct seccomp_notif_resp resp = { .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+	struct seccomp_notif n;
+	pid_t pid;
+
+	memset(&n, 0, sizeof(n));
+	if (ioctl(rec->child.notify, SECCOMP_IOCTL_NOTIF_RECV, &n))
+		return errno == EINTR || errno == ENOENT ? 0 :
+		       err_sys(rec->err, errno, "cannot hear of an execve");
+	pid = (pid_t)n.pid;
+	resp.id = n.id;
+	/* One that has been killed meanwhile will end. */
+	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL) ||
+	    ptrace(PTRACE_INTERRUPT, pid, 0, 0))
+		return ioctl(rec->child.notify, SECCOMP_IOCTL_NOTIF_ID_VALID, &n.id) ? 0 :
+		       err_sys(rec->err, errno, "cannot stop process %d at its execve", (int)pid);
+	if (ioctl(rec->child.notify, SECCOMP_IOCTL_NOTIF_SEND, &resp) && errno != ENOENT)
+		return err_sys(rec->err, errno, "cannot let process %d exec", (int)pid);
+	return 0;
+}
+
+struct stopping {
+	pid_t *at;
+	size_t n, cap;
+};
+
+static bool stop_it(const struct rr_recorded *task, void *ctx)
+{
+	struct stopping *s = ctx;
+	const pid_t pid = (pid_t)task->pid;
+	pid_t *more;
+
+	if (task->stopped || (s->n && s->at[s->n - 1] == pid))
+		return false;
+	if (s->n == s->cap) {
+		more = realloc(s->at, (s->cap ? 2 * s->cap : 64) * sizeof(*more));
+		if (!more)
+			return true;
+		s->at = more;
+		s->cap = s->cap ? 2 * s->cap : 64;
+	}
+	s->at[s->n++] = pid;
+	return kill(pid, SIGSTOP) != 0 && errno != ESRCH;
+}
+
+/*
+ * The program heeded a stop from the terminal, and the shell waits for us to follow. Meanwhile
+ * nobody would take events: those that run on are stopped, too.
+ */
+static int follow_stop(struct recorder *rec)
+{
+	struct stopping s = { 0 };
+	int r;
+
+	rec->signals.stop_asked = false;
+	recorded_each(rec->link, stop_it, &s);
+	r = recorder_drain(rec);
+	kill(getpid(), SIGSTOP);
+	while (s.n > 0)
+		kill(s.at[--s.n], SIGCONT);
+	free(s.at);
+	return r;
+}
+
+static bool is_from_terminal(const struct recorder *rec, int sig)
+{
+	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU || rec->signals.stop_asked;
+}
+
+static int on_stop(struct recorder *rec, pid_t pid, int status)
+{
+	const int sig = WSTOPSIG(status);
+	int r = 0;
+
+	if (status >> 16 == PTRACE_EVENT_EXEC) {
+		r = recorder_drain(rec);
+		r = r ? r : newimage_record(pid, rec->file, &rec->files, rec->err);
+	}
+	/* A signal that came first is not to be lost. */
+	if (!ptrace(PTRACE_DETACH, pid, 0, status >> 16 ? 0 : sig) || status >> 16)
+		return r;
+	/* It is not attached: its parent hears of its stop, as of any child's. */
+	return pid == rec->child.pid && is_from_terminal(rec, sig) ? follow_stop(rec) : r;
+}
+
+static int on_children(struct recorder *rec)
+{
+	int status, r = 0;
+	pid_t pid;
+
+	while (!r && (pid = waitpid(-1, &status, __WALL | WNOHANG | WUNTRACED)) > 0) {
+		if (WIFSTOPPED(status)) {
+			r = on_stop(rec, pid, status);
+		} else if (pid == rec->child.pid) {
+			rec->result->status = status;
+			rec->ended = true;
+			rec->signals.first = 0;
+		} else if (pid == rec->guardian.pid) {
+			rec->guardian.pid = 0;
+			r = err_set(rec->err, ECHILD, "the recorder's guardian was killed");
+		}
+	}
+	return r;
+}
+
+static int on_signals(struct recorder *rec)
+{
+	struct recsignals *s = &rec->signals;
+	int r = 0;
+
+	recsignals_read(s);
+	if (s->children) {
+		s->children = false;
+		r = on_children(rec);
+	}
+	if (!s->end_asked)
+		return r;
+	s->end_asked = false;
+	recorded_kill(rec->link, rec->child.pidfd, KILL_MS);
+	return r;
+}
+
+static bool take_first(const struct rr_recorded *task, void *ctx)
+{
+	*(struct rr_recorded *)ctx = *task;
+	return true;
+}
+
+static int tick(struct recorder *rec)
+{
+	struct recorder_progress p = { .ended = rec->ended };
+	struct rr_recorded one = { 0 };
+	int r = recfile_push(rec->file, rec->err);
+
+	if (r || !rec->opts->progress)
+		return r;
+	p.events = recfile_events(rec->file);
+	p.bytes = recfile_bytes(rec->file);
+	p.threads = rec->counts->alive;
+	if (rec->ended)
+		recorded_each(rec->link, take_first, &one);
+	p.pid = (pid_t)one.pid;
+	memcpy(p.comm, one.comm, sizeof(p.comm));
+	rec->opts->progress(rec->opts->ctx, &p);
+	return 0;
+}
+
+static int wait_ms(struct recorder *rec, uint64_t *due)
+{
+	const uint64_t now = clock_mono_ns();
+	const int pass = recsignals_pass(&rec->signals);
+	const int rest = now < *due ? (int)((*due - now) / 1000000) + 1 : 0;
+
+	return pass >= 0 && pass < rest ? pass : rest;
+}
+
+int recorder_watch(struct recorder *rec)
+{
+	struct pollfd fd[] = {
+		{ .fd = ring_buffer__epoll_fd(rec->ring), .events = POLLIN },
+		{ .fd = rec->child.notify, .events = POLLIN },
+		{ .fd = rec->signals.fd, .events = POLLIN },
+	};
+	uint64_t due = clock_mono_ns() + TICK_NS;
+	int r = 0;
+
+	/* Its children are recorded to their end, too. */
+	while (!r && (!rec->ended || rec->counts->alive)) {
+		if (poll(fd, 3, wait_ms(rec, &due)) < 0 && errno != EINTR)
+			return err_sys(rec->err, errno, "cannot wait for events");
+		r = recorder_drain(rec);
+		if (!r && fd[2].revents)
+			r = on_signals(rec);
+		if (!r && fd[1].revents & POLLIN)
+			r = on_notify(rec);
+		else if (fd[1].revents)
+			fd[1].fd = -1;	/* the last process that could exec is ending */
+		if (r || clock_mono_ns() < due)
+			continue;
+		r = tick(rec);
+		due = clock_mono_ns() + TICK_NS;
+	}
+	return r ? r : recorder_drain(rec);
+}
