@@ -273,8 +273,12 @@ static int copy_across(struct rthread *from, struct rthread *to, const struct rr
 
 int replay_write_across(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
 {
-	struct rthread *to = rthreads_find(&p->all, (uint32_t)e->arg[0]);
+	struct rthread *to = NULL;
 
+	/* As the writer knows it. */
+	for (size_t i = 0; !to && i < p->all.n; i++)
+		if (p->all.at[i]->own == (uint32_t)e->arg[0])
+			to = p->all.at[i];
 	/* One that is not of the recording. */
 	if (e->ret <= 0 || !to || !to->space)
 		return 0;
