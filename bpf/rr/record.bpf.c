@@ -114,36 +114,34 @@ static __always_inline void add_outputs(struct scratch *s, u32 nr, const u64 arg
 	bpf_loop(CHUNKS_MAX, step, NULL, 0);
 }
 
-/* Of a call that wrote to @file, which may be NULL: that it is in somebody's memory. */
-static __always_inline u16 mapped_of(struct file *file)
-{
-	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
-
-	if (!inode || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG)
-		return 0;
-	return BPF_CORE_READ(inode, i_mapping, i_mmap.rb_root.rb_node) ? RR_FLAG_WROTE : 0;
-}
-
-static __always_inline u16 mapped_at(u64 fd)
-{
-	return mapped_of(file_at(bpf_get_current_task_btf(), (u32)fd));
-}
-
 static __always_inline bool is_output(u32 i, const struct file *file, u64 ino, u32 dev)
 {
 	return (u64)file == counts.out_file[i] ||
 	       (cfg.out_ino[i] && ino == cfg.out_ino[i] && dev == cfg.out_dev[i]);
 }
 
-static __always_inline u16 output_of(struct file *file, u32 fd)
+static __always_inline struct inode *inode_of(u32 fd)
 {
-	struct inode *inode;
+	struct file *file = file_at(bpf_get_current_task_btf(), fd);
+
+	return file ? BPF_CORE_READ(file, f_inode) : NULL;
+}
+
+/* Of a call that wrote to @inode, which may be NULL: that the file is in somebody's memory. */
+static __always_inline u16 mapped_of(struct inode *inode)
+{
+	if (!inode || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG)
+		return 0;
+	return BPF_CORE_READ(inode, i_mapping, i_mmap.rb_root.rb_node) ? RR_FLAG_WROTE : 0;
+}
+
+static __always_inline u16 output_of(const struct file *file, struct inode *inode, u32 fd)
+{
 	u64 ino;
 	u32 dev;
 
-	if (!file)
+	if (!inode)
 		return 0;
-	inode = BPF_CORE_READ(file, f_inode);
 	ino = BPF_CORE_READ(inode, i_ino);
 	dev = BPF_CORE_READ(inode, i_sb, s_dev);
 	if (fd == 2 && is_output(1, file, ino, dev))
@@ -156,8 +154,9 @@ static __always_inline u16 output_of(struct file *file, u32 fd)
 static __always_inline u16 wrote_of(u32 fd)
 {
 	struct file *file = file_at(bpf_get_current_task_btf(), fd);
+	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
 
-	return output_of(file, fd) | mapped_of(file);
+	return output_of(file, inode, fd) | mapped_of(inode);
 }
 
 static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
@@ -169,18 +168,18 @@ static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
 		return ret ? wrote_of((u32)arg[0]) : 0;
 	/* sendfile, splice and copy_file_range; ftruncate and fallocate */
 	case 40:
-		return ret ? mapped_at(arg[0]) : 0;
+		return ret ? mapped_of(inode_of((u32)arg[0])) : 0;
 	case 275: case 326:
-		return ret ? mapped_at(arg[2]) : 0;
+		return ret ? mapped_of(inode_of((u32)arg[2])) : 0;
 	case 77: case 285:
-		return mapped_at(arg[0]);
+		return mapped_of(inode_of((u32)arg[0]));
 	/* open, openat and creat, where they empty the file */
 	case 2:
-		return arg[1] & O_TRUNC ? mapped_at(ret) : 0;
+		return arg[1] & O_TRUNC ? mapped_of(inode_of((u32)ret)) : 0;
 	case 257:
-		return arg[2] & O_TRUNC ? mapped_at(ret) : 0;
+		return arg[2] & O_TRUNC ? mapped_of(inode_of((u32)ret)) : 0;
 	case 85:
-		return mapped_at(ret);
+		return mapped_of(inode_of((u32)ret));
 	case NR_TRUNCATE:
 		return RR_FLAG_WROTE;
 	case NR_MMAP:

@@ -195,9 +195,9 @@ struct rr_counts {
 	u32 first;		/* process to be recorded, as the recorder knows it; 0: none yet */
 	u32 begun;		/* it has been seen */
 	u64 out_file[2];	/* struct file of the first one's stdout and stderr */
-	u64 sent_ns[RR_NSIGNALS];	/* when others last sent it a signal; CLOCK_MONOTONIC */
-	u64 runs;		/* how often one that is recorded got the CPU */
+	u64 runs;		/* how often one of them got the CPU */
 	u32 stands, zero;	/* the one that lost it last, at a call's end; 0: not there */
+	u64 sent_ns[RR_NSIGNALS];	/* when others last sent it a signal; CLOCK_MONOTONIC */
 };
 
 /* A thread that is recorded, of those there are. */

@@ -31,6 +31,7 @@
 #include "rr/written.h"
 
 #define PRIORITY 2		/* above the program's */
+#define NR_MMAP 9
 #define CANNOT_LOAD "cannot load the recorder's programs"
 #define AT_ONCE_S 10		/* it may run without sleep: copying a large file */
 #define COULD_NOT 125
@@ -261,7 +262,7 @@ static void end_all(struct recorder *rec)
 {
 	recorded_kill(rec->link, rec->child.pidfd, KILL_MS);
 	if (!rec->ended)
-		waitpid(rec->child.pid, &rec->result->status, __WALL);
+		rec->result->status = reaper_wait(&rec->reaper, rec->child.pid);
 }
 
 /* Nothing was recorded: it could not be started, or was ended before. */
@@ -289,7 +290,8 @@ static int record(struct recorder *rec)
 	r = confined_start(&rec->child, &c, rec->err);
 	if (r)
 		return r;
-	r = begin(rec);
+	r = reaper_start(&rec->reaper, rec->err);
+	r = r ? r : begin(rec);
 	r = r ? r : confined_go(&rec->child, rec->err);
 	r = r ? r : recorder_watch(rec);
 	if (r)
@@ -304,7 +306,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 		.opts = opts, .result = result, .err = err,
 		.files = { .dir = opts->dir, .who = &opts->who },
 		.child = { .pid = -1, .pidfd = -1, .notify = -1, .go = -1, .from = -1 },
-		.signals = { .fd = -1 },
+		.signals = { .fd = -1 }, .reaper = { .fd = -1 },
 	};
 	struct err late = { 0 };
 	char path[4096];
@@ -330,6 +332,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	guardian_stop(&rec.guardian);
 	recsignals_release(&rec.signals);
 	confined_release(&rec.child);
+	reaper_stop(&rec.reaper);
 	ring_buffer__free(rec.ring);
 	rr_bpf__destroy(rec.bpf);
 	recqueue_free(rec.queue);

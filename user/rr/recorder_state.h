@@ -12,6 +12,7 @@
 #include "rr/filestore.h"
 #include "rr/guardian.h"
 #include "rr/recfile.h"
+#include "rr/reaper.h"
 #include "rr/recorder.h"
 #include "rr/recqueue.h"
 #include "rr/recsignals.h"
@@ -31,12 +32,13 @@ struct recorder {
 	struct filestore files;
 	struct confined child;
 	struct guardian guardian;
+	struct reaper reaper;
 	struct recsignals signals;
 	struct err *err;
 	int failed;		/* of the events so far */
 	bool ended;		/* the first process has */
 	uint32_t ended_call;	/* the thread whose call was the last event, or 0 */
-	struct buf sums;	/* of memory, for opts->checksum */
+	struct buf sums;	/* of memory behind it */
 };
 
 /* Takes what is in the ring; 0, or what the recording has to end for. */

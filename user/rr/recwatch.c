@@ -114,24 +114,35 @@ static int on_stop(struct recorder *rec, pid_t pid, int status)
 	return pid == rec->child.pid && is_from_terminal(rec, sig) ? follow_stop(rec) : r;
 }
 
-static int on_children(struct recorder *rec)
+static int on_stops(struct recorder *rec)
 {
-	int status, r = 0;
+	siginfo_t si = { 0 };
+	int r = 0;
+
+	/* As wait(2) tells it. */
+	while (!r && !waitid(P_ALL, 0, &si, WSTOPPED | WNOHANG | __WALL) && si.si_pid) {
+		r = on_stop(rec, si.si_pid, si.si_status << 8 | 0x7f);
+		si.si_pid = 0;
+	}
+	return r;
+}
+
+static int on_ends(struct recorder *rec)
+{
+	int status;
 	pid_t pid;
 
-	while (!r && (pid = waitpid(-1, &status, __WALL | WNOHANG | WUNTRACED)) > 0) {
-		if (WIFSTOPPED(status)) {
-			r = on_stop(rec, pid, status);
-		} else if (pid == rec->child.pid) {
+	while (reaper_next(&rec->reaper, &pid, &status)) {
+		if (pid == rec->child.pid) {
 			rec->result->status = status;
 			rec->ended = true;
 			rec->signals.first = 0;
 		} else if (pid == rec->guardian.pid) {
 			rec->guardian.pid = 0;
-			r = err_set(rec->err, ECHILD, "the recorder's guardian was killed");
+			return err_set(rec->err, ECHILD, "the recorder's guardian was killed");
 		}
 	}
-	return r;
+	return 0;
 }
 
 static int on_signals(struct recorder *rec)
@@ -142,7 +153,7 @@ static int on_signals(struct recorder *rec)
 	recsignals_read(s);
 	if (s->children) {
 		s->children = false;
-		r = on_children(rec);
+		r = on_stops(rec);
 	}
 	if (!s->end_asked)
 		return r;
@@ -191,17 +202,20 @@ int recorder_watch(struct recorder *rec)
 		{ .fd = ring_buffer__epoll_fd(rec->ring), .events = POLLIN },
 		{ .fd = rec->child.notify, .events = POLLIN },
 		{ .fd = rec->signals.fd, .events = POLLIN },
+		{ .fd = rec->reaper.fd, .events = POLLIN },
 	};
 	uint64_t due = clock_mono_ns() + TICK_NS;
 	int r = 0;
 
 	/* Its children are recorded to their end, too. */
 	while (!r && (!rec->ended || rec->counts->alive)) {
-		if (poll(fd, 3, wait_ms(rec, &due)) < 0 && errno != EINTR)
+		if (poll(fd, 4, wait_ms(rec, &due)) < 0 && errno != EINTR)
 			return err_sys(rec->err, errno, "cannot wait for events");
 		r = recorder_drain(rec);
 		if (!r && fd[2].revents)
 			r = on_signals(rec);
+		if (!r && fd[3].revents)
+			r = on_ends(rec);
 		if (!r && fd[1].revents & POLLIN)
 			r = on_notify(rec);
 		else if (fd[1].revents)

@@ -110,9 +110,18 @@ bool replay_is_plain(const struct rr_head *h)
 
 	return h->type == RR_EV_CALL && h->bytes >= sizeof(*e) && !h->flags &&
 	       e->nr < RR_NR_CALLS && rows[e->nr].action == RR_EMULATE &&
-	       e->nr != SYS_set_tid_address && e->nr != SYS_set_robust_list &&
 	       e->nr != SYS_process_vm_writev && writes_for_sure(e) &&
 	       !(e->ret <= -512 && e->ret >= -516);
+}
+
+void replay_note(struct rthread *t, const struct rr_ev_call *e)
+{
+	if (e->nr == SYS_set_tid_address) {
+		t->clear_tid = e->arg[0];
+		t->own = (uint32_t)e->ret;
+	}
+	if (e->nr == SYS_set_robust_list && !e->ret)
+		t->robust = e->arg[0];
 }
 
 /* Whether the event only ends the call that made the thread or its image. */
@@ -134,6 +143,8 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 	if (ends_birth(t))
 		return 0;
 	r = replay_batch(p, t, e);
+	if (r > 0)
+		replay_note(t, e);
 	if (r)
 		return r < 0 ? r : 0;
 	r = replay_to_call(p, t);
@@ -151,12 +162,7 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 	r = r ? r : replay_pieces(p, t, h, sizeof(*e));
 	if (r)
 		return r;
-	if (e->nr == SYS_set_tid_address) {
-		t->clear_tid = e->arg[0];
-		t->own = (uint32_t)e->ret;
-	}
-	if (e->nr == SYS_set_robust_list && !e->ret)
-		t->robust = e->arg[0];
+	replay_note(t, e);
 	t->space->t.regs.rax = (unsigned long long)e->ret;
 	t->space->t.regs.orig_rax = (unsigned long long)-1;
 	t->at_call = false;

@@ -127,7 +127,9 @@ int replay_map(struct replayer *p, struct rthread *t, const struct rr_head *h)
 	path[m->path_bytes] = '\0';
 	if (!strcmp(path, "[stack]"))
 		return 0;
-	r = m->ino ? file_of(p, m, path, sizeof(path)) : 0;
+	r = replay_make_way(p, t, m->start, m->end - m->start);
+	if (!r && m->ino)
+		r = file_of(p, m, path, sizeof(path));
 	return r ? r : tracee_map(&t->space->t, m->start, m->end, (int)m->prot,
 				  m->flags & RR_MAP_SHARED, m->ino ? path : NULL, m->offset,
 				  p->err);

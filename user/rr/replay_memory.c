@@ -81,35 +81,17 @@ static int move_brk(struct replayer *p, struct rthread *t, const struct rr_ev_ca
 	return tracee_call(&t->space->t, &ret, p->err, SYS_munmap, arg);
 }
 
-/* Our pages make way for what the program maps, and patches go with what it unmaps. */
-static int make_way(struct replayer *p, struct rthread *t, uint64_t start, uint64_t bytes)
-{
-	const uint64_t end = start + ((bytes + PAGE - 1) & ~(PAGE - 1));
-	int r;
-
-	if (start < INPROC_AT + INPROC_BYTES && INPROC_AT < end) {
-		t->space->inproc = false;
-		r = tracee_unpatch(&t->space->t, 0, UINT64_MAX, p->err);
-		if (r)
-			return r;
-	}
-	return tracee_unpatch(&t->space->t, start, end, p->err);
-}
-
 /* A file that was mapped is in the next event. */
 static int map_file(struct replayer *p, struct rthread *t)
 {
-	const struct rr_ev_map *m;
 	const struct rr_head *h;
 	int r = recread_next(p->file, &h, p->err);
 
 	if (r < 0)
 		return r;
-	if (!r || h->type != RR_EV_MAP || h->bytes < sizeof(*m))
+	if (!r || h->type != RR_EV_MAP)
 		return replay_damaged(p, "what was mapped is missing");
-	m = (const void *)h;
-	r = make_way(p, t, m->start, m->end - m->start);
-	return r ? r : replay_map(p, t, h);
+	return replay_map(p, t, h);
 }
 
 static int do_mmap(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
@@ -149,7 +131,7 @@ static int do_shmdt(struct replayer *p, struct rthread *t, const struct rr_ev_ca
 		if (m->ino != first->ino || m->start < first->start ||
 		    m->start - first->start != m->offset - first->offset)
 			continue;
-		r = make_way(p, t, m->start, m->end - m->start);
+		r = replay_make_way(p, t, m->start, m->end - m->start);
 		r = r ? r : tracee_call(&t->space->t, &ret, p->err, SYS_munmap, arg);
 	}
 	procmaps_release(&maps);
@@ -184,6 +166,38 @@ static int do_real(struct replayer *p, struct rthread *t, const struct rr_ev_cal
 	return other_result(p, t, e, ret);
 }
 
+int replay_make_way(struct replayer *p, struct rthread *t, uint64_t start, uint64_t bytes)
+{
+	const uint64_t end = start + ((bytes + PAGE - 1) & ~(PAGE - 1));
+	int r;
+
+	if (start < INPROC_AT + INPROC_BYTES && INPROC_AT < end) {
+		t->space->inproc = false;
+		r = tracee_unpatch(&t->space->t, 0, UINT64_MAX, p->err);
+		if (r)
+			return r;
+	}
+	return tracee_unpatch(&t->space->t, start, end, p->err);
+}
+
+static int make_room(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
+{
+	int r;
+
+	switch (e->nr) {
+	case SYS_munmap: return replay_make_way(p, t, e->arg[0], e->arg[1]);
+	case SYS_brk:
+		return replay_make_way(p, t, t->space->brk, (uint64_t)e->ret - t->space->brk);
+	case SYS_mremap:
+		r = replay_make_way(p, t, e->arg[0], e->arg[1]);
+		return r ? r : replay_make_way(p, t, (uint64_t)e->ret, e->arg[2]);
+	case SYS_mmap:
+		return e->head.flags & RR_FLAG_FILE ? 0 :
+		       replay_make_way(p, t, (uint64_t)e->ret, e->arg[1]);
+	}
+	return 0;
+}
+
 /*
  * What is not made anew by itself. Of the others one that failed did nothing, but for those
  * that go on behind a hole: what is in front of it, or on both sides, was changed.
@@ -198,21 +212,6 @@ static const struct {
 	{ SYS_shmdt, do_shmdt },
 	{ SYS_arch_prctl, set_base },
 };
-
-static int make_room(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
-{
-	int r;
-
-	switch (e->nr) {
-	case SYS_mmap: return make_way(p, t, (uint64_t)e->ret, e->arg[1]);
-	case SYS_munmap: return make_way(p, t, e->arg[0], e->arg[1]);
-	case SYS_brk: return make_way(p, t, t->space->brk, (uint64_t)e->ret - t->space->brk);
-	case SYS_mremap:
-		r = make_way(p, t, e->arg[0], e->arg[1]);
-		return r ? r : make_way(p, t, (uint64_t)e->ret, e->arg[2]);
-	}
-	return 0;
-}
 
 int replay_memory_call(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
 {

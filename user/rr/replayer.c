@@ -34,6 +34,16 @@ int replay_damaged(const struct replayer *p, const char *what)
 		       (unsigned long long)recread_number(p->file), what);
 }
 
+static int map_inproc(struct replayer *p, struct rspace *s)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), p->inproc.fd);
+	s->inproc = true;
+	return tracee_map(&s->t, INPROC_AT, INPROC_AT + INPROC_BYTES,
+			  PROT_READ | PROT_WRITE | PROT_EXEC, true, path, 0, p->err);
+}
+
 /*
  * On the processor of the recording: cpuid tells which one it is, and the dynamic linker keeps
  * the answer. With the processes of the replay on the same one, a stop costs a sixth. Where it is
@@ -50,16 +60,6 @@ static void stay_on(uint32_t cpu)
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);
-}
-
-static int map_inproc(struct replayer *p, struct rspace *s)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), p->inproc.fd);
-	s->inproc = true;
-	return tracee_map(&s->t, INPROC_AT, INPROC_AT + INPROC_BYTES,
-			  PROT_READ | PROT_WRITE | PROT_EXEC, true, path, 0, p->err);
 }
 
 static int on_exec(struct replayer *p, const struct rr_head *h)
@@ -90,7 +90,8 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 		t->own = h->tid;
 	}
 	/* A thread that replaces its process gets the id of it. */
-	t->tid = h->tid;
+	if (rthreads_rename(&p->all, t, h->tid))
+		return err_sys(p->err, ENOMEM, "cannot replay");
 	t->new_image = true;
 	t->at_call = false;
 	t->clear_tid = t->robust = 0;
@@ -242,13 +243,13 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 
 static int on_event(struct replayer *p, const struct rr_head *h)
 {
-	struct rthread *t;
+	struct rthread *t = rthreads_find(&p->all, h->tid);
 
 	if (p->ahead) {
 		p->ahead--;
+		replay_note(t, (const void *)h);
 		return 0;
 	}
-	t = rthreads_find(&p->all, h->tid);
 	if (h->type == RR_EV_EXEC)
 		return on_exec(p, h);
 	/* The one that ran before may have ended. */

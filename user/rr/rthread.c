@@ -73,6 +73,19 @@ static void free_thread(struct rthread *t)
 	free(t);
 }
 
+int rthreads_rename(struct rthreads *all, struct rthread *t, uint32_t tid)
+{
+	struct rthread **slot = map_put(all->by_tid, &tid);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = t;
+	if (t->tid != tid)
+		map_del(all->by_tid, &t->tid);
+	t->tid = tid;
+	return 0;
+}
+
 void rthreads_remove(struct rthreads *all, struct rthread *t)
 {
 	map_del(all->by_tid, &t->tid);

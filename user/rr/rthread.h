@@ -52,6 +52,8 @@ struct rthreads {
 struct rthread *rthreads_find(const struct rthreads *all, uint32_t tid);
 /* A thread in @space, which may be NULL. NULL: no memory. */
 struct rthread *rthreads_add(struct rthreads *all, uint32_t tid, struct rspace *space);
+/* It has another id from now on, which nobody has; -ENOMEM. */
+int rthreads_rename(struct rthreads *all, struct rthread *t, uint32_t tid);
 /* It is gone, and its space when it was the last. */
 void rthreads_remove(struct rthreads *all, struct rthread *t);
 void rthreads_release(struct rthreads *all);
