@@ -255,6 +255,7 @@ def a_recorder_that_does_not_come_to_rest():
     with scratch() as d:
         p = recording(d, "dd", "if=/dev/zero", "of=/dev/null", "bs=1M")
         pid = recorder_of(d)
+        wait_for("the program", lambda: "dd" in marked(d).values())
         time.sleep(0.3)
         run(["prlimit", "--pid", pid, "--rttime=1:"]).ok()
         r = finish(p)
@@ -338,5 +339,16 @@ def namespaces_of_processes():
             same(d, was)
 
 
+def leave_nothing():
+    """A test that failed may have left programs that never end."""
+    for p in filter(str.isdigit, safe_list("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{p}/environ", "rb") as f:
+            if f"{MARK}=".encode() in f.read():
+                os.kill(int(p), signal.SIGKILL)
+
+
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    finally:
+        leave_nothing()

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "rr/ordinary.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 int ordinary_thread(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 {
@@ -29,4 +31,34 @@ int ordinary_thread(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	return r;
+}
+
+struct ended {
+	pid_t pid;
+	int status;
+};
+
+static void *reap(void *arg)
+{
+	struct ended *e = arg;
+
+	pid_t got;
+
+	/* Of what is attached to, stops are told, too. */
+	do
+		got = waitpid(e->pid, &e->status, __WALL);
+	while ((got < 0 && errno == EINTR) || (got > 0 && WIFSTOPPED(e->status)));
+	return NULL;
+}
+
+int ordinary_reap(pid_t pid)
+{
+	struct ended e = { .pid = pid };
+	pthread_t thread;
+
+	if (ordinary_thread(&thread, reap, &e))
+		reap(&e);
+	else
+		pthread_join(thread, NULL);
+	return e.status;
 }

@@ -24,6 +24,7 @@
 #include "rr.skel.h"
 #include "rr/memsum.h"
 #include "rr/newimage.h"
+#include "rr/ordinary.h"
 #include "rr/procmaps.h"
 #include "rr/recorded.h"
 #include "rr/recorder_state.h"
@@ -262,7 +263,7 @@ static void end_all(struct recorder *rec)
 {
 	recorded_kill(rec->link, rec->child.pidfd, KILL_MS);
 	if (!rec->ended)
-		rec->result->status = reaper_wait(&rec->reaper, rec->child.pid);
+		rec->result->status = ordinary_reap(rec->child.pid);
 }
 
 /* Nothing was recorded: it could not be started, or was ended before. */
@@ -290,8 +291,7 @@ static int record(struct recorder *rec)
 	r = confined_start(&rec->child, &c, rec->err);
 	if (r)
 		return r;
-	r = reaper_start(&rec->reaper, rec->err);
-	r = r ? r : begin(rec);
+	r = begin(rec);
 	r = r ? r : confined_go(&rec->child, rec->err);
 	r = r ? r : recorder_watch(rec);
 	if (r)
@@ -306,7 +306,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 		.opts = opts, .result = result, .err = err,
 		.files = { .dir = opts->dir, .who = &opts->who },
 		.child = { .pid = -1, .pidfd = -1, .notify = -1, .go = -1, .from = -1 },
-		.signals = { .fd = -1 }, .reaper = { .fd = -1 },
+		.signals = { .fd = -1 },
 	};
 	struct err late = { 0 };
 	char path[4096];
@@ -332,12 +332,12 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	guardian_stop(&rec.guardian);
 	recsignals_release(&rec.signals);
 	confined_release(&rec.child);
-	reaper_stop(&rec.reaper);
 	ring_buffer__free(rec.ring);
 	rr_bpf__destroy(rec.bpf);
 	recqueue_free(rec.queue);
 	recfile_close(rec.file);
 	filestore_release(&rec.files);
 	buf_release(&rec.sums);
+	free(rec.held);
 	return r;
 }

@@ -12,7 +12,6 @@
 #include "rr/filestore.h"
 #include "rr/guardian.h"
 #include "rr/recfile.h"
-#include "rr/reaper.h"
 #include "rr/recorder.h"
 #include "rr/recqueue.h"
 #include "rr/recsignals.h"
@@ -32,11 +31,12 @@ struct recorder {
 	struct filestore files;
 	struct confined child;
 	struct guardian guardian;
-	struct reaper reaper;
 	struct recsignals signals;
 	struct err *err;
 	int failed;		/* of the events so far */
 	bool ended;		/* the first process has */
+	pid_t *held;		/* attached to, for their execve */
+	size_t nheld;
 	uint32_t ended_call;	/* the thread whose call was the last event, or 0 */
 	struct buf sums;	/* of memory behind it */
 };
