@@ -10,7 +10,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import BUILD, DEVNULL, TRACER, check, contains, equal, main, run, scratch, test
+from harness import BUILD, DEVNULL, TRACER, check, contains, equal, main, need, run, scratch, test
 
 CORE = """
 read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction
@@ -136,6 +136,31 @@ def sums_are_of_the_calls_end():
             equal((again.rc, again.err), (0, ""), "replayed")
         text = dump(d)
     check(text.count(" sums of ") > 1900, "sums")
+
+
+def same(d, name, *cmd):
+    was = record(d, *cmd, name=name)
+    again = replay(d, name)
+    equal((again.rc, again.out, again.err), (was.rc, was.out, was.err), f"{name} replayed")
+    return was
+
+
+@test
+def real_programs():
+    """Those that come to a call often enough for a replay to patch it, and a database's log."""
+    for tool in ("gcc", "sqlite3"):
+        need(tool)
+    with scratch() as d:
+        path = os.path.join(d, "a.c")
+        with open(path, "w", encoding="ascii") as f:
+            f.write("int main(void) { return 3; }\n")
+        equal(same(d, "gcc", "gcc", "-O1", path, "-o", os.path.join(d, "a.out")).rc, 0, "gcc")
+        was = same(d, "sqlite3", "sqlite3", os.path.join(d, "db"), "pragma journal_mode = wal; "
+                   "create table t (a); insert into t values (1), (2); select sum(a) from t")
+        equal(was.out, "wal\n3\n", "sqlite3")
+        equal(same(d, "threads", "python3", "-c", "import threading\nout = []\n"
+                   "ts = [threading.Thread(target=out.append, args=(i,)) for i in range(5)]\n"
+                   "for t in ts: t.start()\nfor t in ts: t.join()\nprint(out)").rc, 0, "python")
 
 
 if __name__ == "__main__":
