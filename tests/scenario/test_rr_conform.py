@@ -42,7 +42,7 @@ INSTEAD = {
 
 PROGRAMS = {"rr_files": 7, "rr_dirs": 0, "rr_memory": 0, "rr_processes": 0, "rr_signals": 143,
             "rr_time": 1, "rr_poll": 0, "rr_pipes": 0, "rr_sockets": 0, "rr_ipc": 0,
-            "rr_threads": 0, "rr_ids": 0, "rr_terminals": 0}
+            "rr_threads": 0, "rr_ids": 0, "rr_terminals": 0, "rr_newer": 0}
 
 
 def record(d, *cmd, name="rec", opts=("--checksum",)):
