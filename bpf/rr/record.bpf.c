@@ -24,6 +24,9 @@
 #define S_IFMT		0170000
 #define S_IFREG		0100000
 #define O_TRUNC		01000
+#define MAP_SHARED	1
+#define FMODE_WRITE	2
+#define TS_COMPAT	2
 #define NR_RESTART	219
 
 /*
@@ -191,10 +194,26 @@ static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
 	return 0;
 }
 
+/* Those of mappings that are shared and can be written, this one aside. */
+static __always_inline u32 writers_of(struct task_struct *task, const u64 arg[6])
+{
+	struct file *file = file_at(task, (u32)arg[4]);
+	int n;
+
+	if (!file || !(arg[3] & MAP_SHARED))
+		return 0;
+	n = BPF_CORE_READ(file, f_inode, i_mapping, i_mmap_writable.counter);
+	n -= (BPF_CORE_READ(file, f_mode) & FMODE_WRITE) != 0;
+	return n > 0 ? n : 0;	/* below zero: nobody may write */
+}
+
 static __always_inline void check_understood(u32 nr, const u64 arg[6], s64 ret, u32 tid)
 {
-	if (rr_understood(nr, arg, ret) || counts.refused_tid)
+	const u32 compat = bpf_get_current_task_btf()->thread_info.status & TS_COMPAT;
+
+	if (counts.refused_tid || (!compat && rr_understood(nr, arg, ret)))
 		return;
+	counts.refused_compat = compat;
 	counts.refused_nr = nr;
 	counts.refused_arg = arg[1];
 	counts.refused_tid = tid;
@@ -202,8 +221,8 @@ static __always_inline void check_understood(u32 nr, const u64 arg[6], s64 ret, 
 
 static __always_inline u64 wakeup_of(u16 flags)
 {
-	/* A mapped file, or all memory, is looked at before the program runs on. */
-	if (flags & (RR_FLAG_FILE | RR_FLAG_WROTE) || cfg.wake_each)
+	/* A mapped file, or all memory, is looked at before the program runs on; or it is the end. */
+	if (flags & (RR_FLAG_FILE | RR_FLAG_WROTE) || cfg.wake_each || counts.refused_tid)
 		return BPF_RB_FORCE_WAKEUP;
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RR_RING_BYTES / 2 ?
 	       BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
@@ -233,6 +252,8 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 		.head = { .flags = flags, .tid = t->tid }, .nr = nr, .ret = ret, .ip = regs->ip,
 		.arg = { arg[0], arg[1], arg[2], arg[3], arg[4], arg[5] },
 	};
+	if (flags & RR_FLAG_FILE)
+		e->writers = writers_of(task, arg);
 	s->used = sizeof(*e);
 	check_understood(nr, arg, ret, t->tid);
 	if (nr == NR_RESTART) {

@@ -46,7 +46,8 @@ struct rr_piece {
 
 struct rr_ev_call {
 	struct rr_head head;
-	u32 nr, zero;
+	u32 nr;
+	u32 writers;	/* of mmap: other mappings by which what it mapped can be changed */
 	s64 ret;
 	u64 ip;
 	u64 arg[6];
@@ -189,14 +190,15 @@ struct rr_counts {
 	u64 unread;		/* pages of outputs that could not be read */
 	u64 refused_nr, refused_arg;	/* the call that ended it, and its second argument */
 	u32 refused_tid;		/* 0: none did */
+	u32 refused_compat;		/* it was one of 32-bit code */
+	u32 stands;		/* who lost the CPU last, at a call's end; 0: not there */
 	u32 alive;		/* threads that are recorded */
 	u32 level;		/* of pid namespaces, where the recorder is */
 	u32 recorder;		/* its id, from outside of them */
 	u32 first;		/* process to be recorded, as the recorder knows it; 0: none yet */
 	u32 begun;		/* it has been seen */
 	u64 out_file[2];	/* struct file of the first one's stdout and stderr */
-	u64 runs;		/* how often one of them got the CPU */
-	u32 stands, zero;	/* the one that lost it last, at a call's end; 0: not there */
+	u64 runs;		/* how often one of the recorded got the CPU */
 	u64 sent_ns[RR_NSIGNALS];	/* when others last sent it a signal; CLOCK_MONOTONIC */
 };
 

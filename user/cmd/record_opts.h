@@ -16,6 +16,7 @@ struct record_opts {
 
 struct replay_opts {
 	bool run;		/* -a: to the end, with its output */
+	bool json;		/* of ls */
 	const char *dir;	/* NULL: the newest */
 };
 

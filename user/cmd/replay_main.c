@@ -14,14 +14,15 @@
 #include "cmd/record_opts.h"
 #include "rr/recdir.h"
 #include "rr/recdump.h"
+#include "rr/recls.h"
 #include "rr/recps.h"
 #include "rr/replayer.h"
 
 #define EXIT_ERROR 2
 
-static int replay(const char *dir, struct err *err)
+static int replay(const struct replay_opts *o, struct err *err)
 {
-	const struct replayer_opts opts = { .dir = dir, .output = true };
+	const struct replayer_opts opts = { .dir = o->dir, .output = true };
 	struct replayer_result res;
 	int r = replayer_run(&opts, &res, err);
 
@@ -30,9 +31,9 @@ static int replay(const char *dir, struct err *err)
 	return WIFSIGNALED(res.status) ? 128 + WTERMSIG(res.status) : WEXITSTATUS(res.status);
 }
 
-static int dump(const char *dir, struct err *err)
+static int dump(const struct replay_opts *o, struct err *err)
 {
-	return recdump(dir, STDOUT_FILENO, err);
+	return recdump(o->dir, STDOUT_FILENO, err);
 }
 
 static int print(struct buf *b, struct err *err)
@@ -43,26 +44,30 @@ static int print(struct buf *b, struct err *err)
 	return r ? err_sys(err, -r, "cannot write to stdout") : 0;
 }
 
-static int ps(const char *dir, struct err *err)
+static int ps(const struct replay_opts *o, struct err *err)
 {
 	struct buf b = BUF_INIT;
-	int r = recps(&b, dir, err), w = b.len ? print(&b, err) : 0;
+	int r = recps(&b, o->dir, err), w = b.len ? print(&b, err) : 0;
 
 	return r ? r : w;
 }
 
-static int ls(const char *dir, struct err *err)
+static int ls(const struct replay_opts *o, struct err *err)
 {
-	struct buf b = BUF_INIT;
-	int r = recls(&b, err);
+	struct out_stream out;
+	struct err late = { 0 };
+	int r = out_stream_init(&out, STDOUT_FILENO, "standard output", 0, err), w;
 
-	(void)dir;
-	return r ? r : print(&b, err);
+	if (r)
+		return r;
+	r = recls(&out, o->json, err);
+	w = out_stream_close(&out, r ? &late : err);
+	return r ? r : w;
 }
 
 static const struct {
 	const struct cli_cmd *cmd;
-	int (*run)(const char *dir, struct err *err);
+	int (*run)(const struct replay_opts *o, struct err *err);
 } commands[] = { { &replay_cmd, replay }, { &dump_cmd, dump }, { &ps_cmd, ps }, { &ls_cmd, ls } };
 
 static int run(int argc, char **argv, struct err *err)
@@ -82,7 +87,7 @@ static int run(int argc, char **argv, struct err *err)
 			r = recdir_newest(&newest, err);
 			o.dir = newest.data;
 		}
-		r = r ? r : commands[i].run(o.dir, err);
+		r = r ? r : commands[i].run(&o, err);
 		buf_release(&newest);
 		return r;
 	}

@@ -22,6 +22,7 @@ static const char *const system_dirs[] = { "/usr/", "/lib/", "/lib64/", "/bin/",
 void filestore_release(struct filestore *s)
 {
 	free(s->kept);
+	free(s->met);
 }
 
 void filestore_path(char *path, size_t n, const char *dir, uint32_t number)
@@ -115,6 +116,23 @@ static int copy_file(const struct filestore *s, pid_t pid, const struct procmap 
 	}
 	release_copy(c);
 	return r;
+}
+
+bool filestore_meets(struct filestore *s, const struct procmap *m)
+{
+	struct file_id *more;
+
+	if (!m->ino)
+		return false;
+	for (size_t i = 0; i < s->nmet; i++)
+		if (s->met[i].dev == m->dev && s->met[i].ino == m->ino)
+			return false;
+	more = realloc(s->met, (s->nmet + 1) * sizeof(*more));
+	if (!more)
+		return true;
+	s->met = more;
+	s->met[s->nmet++] = (struct file_id){ m->dev, m->ino };
+	return true;
 }
 
 int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint32_t *number,

@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "rr/ldtsc.h"
 
+#define CS_64 0x33	/* __USER_CS, arch/x86/include/asm/segment.h */
 #define PAGE ((uint64_t)4096)
 #define EVENT_BYTES ((size_t)1 << 18)	/* of memory in an event */
 #define STACK_MOST ((uint64_t)8 << 20)
@@ -176,6 +177,9 @@ int newimage_record(pid_t pid, struct recfile *f, struct filestore *files, struc
 	memcpy(e.reg, &regs, sizeof(regs));
 	if (!ptrace(PTRACE_GETEVENTMSG, pid, 0, &former) && (pid_t)former != pid)
 		e.former = (uint32_t)former;
+	if (regs.cs != CS_64)
+		return err_set(err, ENOTSUP, "process %d runs a 32-bit program, which cannot be "
+			       "recorded", (int)pid);
 	if (hide_vdso(pid, regs.rsp))
 		return err_set(err, EFAULT, "cannot read the arguments of process %d", (int)pid);
 	r = procmaps_read(&maps, pid, err);

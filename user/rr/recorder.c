@@ -77,6 +77,17 @@ static void as_asked(struct procmap *m, const struct rr_ev_call *e)
 	m->end = m->start + ((e->arg[1] + 4095) & ~4095ull);
 }
 
+/* Whoever else has it mapped is not recorded: of the program's own, this is the first. */
+static void warn_of_sharing(struct recorder *rec, const struct procmap *m)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%.300s is mapped by a process outside of the recording: a "
+		 "replay does not see what that writes into it", m->path);
+	if (rec->opts->warn)
+		rec->opts->warn(rec->opts->ctx, text);
+}
+
 /* A file was mapped: what it is, while it is still there. */
 static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
 {
@@ -92,6 +103,8 @@ static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
 		part = *m;
 		if (e->nr == SYS_mmap)
 			as_asked(&part, e);
+		if (part.shared && filestore_meets(&rec->files, &part) && e->writers)
+			warn_of_sharing(rec, &part);
 		r = newimage_add_map(e->head.tid, &part, rec->file, &rec->files, rec->err);
 	} else {
 		r = err_set(rec->err, ENOENT, "the mapping at %#llx of process %u was gone",
@@ -162,6 +175,9 @@ static int refused(struct recorder *rec, const struct rr_counts *c)
 {
 	const char *name = c->refused_nr < RR_NR_CALLS ? names[c->refused_nr] : NULL;
 
+	if (c->refused_compat)
+		return err_set(rec->err, ENOTSUP, "thread %u made a call of 32-bit code, which "
+			       "cannot be recorded", c->refused_tid);
 	err_set(rec->err, ENOTSUP, "thread %u made a call that cannot be recorded: %s, number "
 		"%llu, argument 2 %#llx", c->refused_tid, name ? name : "without a name",
 		(unsigned long long)c->refused_nr, (unsigned long long)c->refused_arg);

@@ -28,6 +28,8 @@ struct recorder_opts {
 	const struct passwd *user;	/* whom the program runs as instead; NULL */
 	/* About once a second; may be NULL. What is recorded waits for it. */
 	void (*progress)(void *ctx, const struct recorder_progress *p);
+	/* What may make a replay differ from what was recorded; may be NULL. */
+	void (*warn)(void *ctx, const char *text);
 	void *ctx;
 };
 
