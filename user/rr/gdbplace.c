@@ -6,6 +6,7 @@
  * else the process itself runs, to what was met, and the next fork is sent from there. Where GDB
  * steps, each instant is compared with the point.
  */
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -32,10 +33,12 @@ static bool is_awaited(const struct gdb *g, const struct rthread *t)
 {
 	const struct gdb_link *l = gdb_goal_link(g);
 
+	/* A place on the way to a goal is run to by itself. */
 	if (gdb_wants_step(g, t) || (g->npoints && (g->mode == GDB_LIVE || g->mode == GDB_SCAN)))
 		return true;
-	return l && (g->mode == GDB_ANCHORS || g->mode == GDB_COUNT ||
-		     (l->kind != GDB_SIGNAL && l->kind != GDB_END));
+	return l && (g->at_link + 1 < g->goal.n ? l->kind == GDB_BREAK || l->kind == GDB_WATCH :
+		     g->mode == GDB_ANCHORS || g->mode == GDB_COUNT ||
+		     (l->kind != GDB_SIGNAL && l->kind != GDB_END && l->kind != GDB_PLACE));
 }
 
 /* A fork of the process as it is. */
@@ -141,13 +144,20 @@ static int run_alone(struct way *w)
 	return r;
 }
 
-/* As place_run_to(). */
-static int go(struct way *w)
+/* As place_run_to(). With @to_link, the point is the goal's link at hand. */
+static int go(struct way *w, bool to_link)
 {
 	const struct rthread *in = gdb_in(w->t);
 	int r;
 
 	for (;;) {
+		r = to_link ? 0 : gdb_run_to_link(w->g, w->t, w->sig, w->err);
+		if (r) {
+			r = r < 0 ? r : gdb_instant(w->g, w->t);
+			if (r)
+				return r;
+			continue;
+		}
 		if (!w->g->begun || !is_awaited(w->g, in))
 			return run_alone(w);
 		r = ask(w);
@@ -177,11 +187,37 @@ int gdb_on_place(struct tracee_hook *hook, struct tracee *t, const struct place 
 	int r = evidence_new(&w.e, p, err);
 
 	*sig = 0;
-	r = r ? r : go(&w);
+	r = r ? r : go(&w, false);
 	evidence_release(&w.e);
 	if (r < 0)
 		return r;
 	w.g->moved = w.g->ran_free = true;
 	gdb_ran(w.g, t, !r);
 	return r;
+}
+
+int gdb_run_to_link(struct gdb *g, struct tracee *t, int *sig, struct err *err)
+{
+	const struct gdb_link *l = gdb_goal_link(g);
+	struct gdb_link at;
+	struct place p;
+	struct way w = { .g = g, .t = t, .p = &p, .sig = sig, .err = err };
+	int r;
+
+	if (!l || l->kind != GDB_PLACE)
+		return 0;
+	at = *l;
+	p = (struct place){ &at.place, (const char *)&at.stack, at.stack_bytes };
+	if (place_is_here(t, &p))
+		return 0;
+	r = evidence_new(&w.e, &p, err);
+	/* It is known as a whole. */
+	w.equal = w.e.n;
+	w.known = true;
+	r = r ? r : go(&w, true);
+	evidence_release(&w.e);
+	if (r <= 0)
+		return r < 0 ? r : err_set(err, EILSEQ, "a point that gdb was at is not met again");
+	g->moved = g->ran_free = true;
+	return 1;
 }
