@@ -125,6 +125,7 @@ struct gdb {
 	uint64_t *armed;
 	unsigned char *armed_was;
 	size_t narmed, armed_cap;
+	uint64_t stop_at;		/* also, for ourselves; 0: nowhere */
 	struct gdb_watch watch[GDB_WATCHES_MAX];	/* and their pages, without writing */
 	size_t nwatches;
 	struct gdb_page page[2 * GDB_WATCHES_MAX];

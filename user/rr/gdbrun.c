@@ -83,6 +83,8 @@ int gdb_arm(struct gdb *g, struct tracee *t, struct err *err)
 	for (size_t i = 0; i < g->npoints; i++)
 		if (g->point[i].id.type <= '1' && (g->mode == GDB_LIVE || g->mode == GDB_SCAN))
 			arm_at(g, g->point[i].id.addr);
+	if (g->stop_at)
+		arm_at(g, g->stop_at);
 	if (l && l->kind == GDB_BREAK)
 		arm_at(g, l->addr);
 	for (size_t i = 0; i < g->nanchors; i++)
