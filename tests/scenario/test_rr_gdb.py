@@ -3,7 +3,10 @@
 """Debian's gdb on replays, by scripts: forwards, backwards, and twice the same."""
 import os
 import re
+import socket
+import subprocess
 import sys
+from subprocess import PIPE
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import (DEVNULL, ROOT, TRACER, Failure, check, contains, equal, main, need, run,
@@ -241,6 +244,124 @@ def processes():
         r = run([TRACER, "replay", "-p", "1", os.path.join(d, "rec"), "--", "-nx", "-batch"],
                 stdin=DEVNULL)
         contains(r.err, "the recording has no process 1", "one that is not there")
+
+
+@test
+def threads_that_lost_their_cpu():
+    """Breakpoints, watchpoints and steps between points at which a thread was preempted."""
+    with scratch() as d:
+        was = record(d, build(d, os.path.join(ROOT, "tests", "rr", "preempted.c")), rc=0)
+        out = gdb(d, "break end_part if who == 1 && parts[1] == 2", "continue", "info threads",
+                  "print sum", "print parts[0]", "watch parts[0]", "continue", "print parts[0]",
+                  "reverse-continue", "print parts[0]", "delete", "break end_part",
+                  "reverse-continue", "print sum", "reverse-stepi", "reverse-stepi", "stepi",
+                  "stepi", "print sum", "delete", "continue", "continue")
+        contains(out[1], "end_part (who=1)", "a breakpoint")
+        check(re.search(r"compute \(arg=0x0\)|end_part \(who=0\)", out[2]), out[2])
+        before = int(value(out[4]))
+        contains(out[6], f"New value = {before + 1}", "the other thread's write")
+        equal(value(out[7]), str(before + 1), "what it wrote")
+        contains(out[8], f"Old value = {before + 1}", "the same write, backwards")
+        equal(value(out[9]), str(before), "before it")
+        equal(value(out[18]), value(out[13]), "back and forth")
+        contains(out[20], was.out.strip(), "the program's output")
+        contains(out[21], "exited normally", "the end")
+
+
+@test
+def memory_that_is_shared():
+    """A fork leaves it shared: a checkpoint has to keep a copy of it."""
+    with scratch() as d:
+        source = os.path.join(d, "shared.c")
+        with open(source, "w", encoding="ascii") as f:
+            f.write("#include <sys/mman.h>\n#include <sys/wait.h>\n#include <unistd.h>\n"
+                    "static void step(int *p, int i) { *p = i; getppid(); }\n"
+                    "int main(void)\n{\n\tint *p = mmap(0, 4096, 3, 0x21, -1, 0);\n"
+                    "\tfor (int i = 1; i < 3000; i++)\n\t\tstep(p, i);\n"
+                    "\tif (!fork())\n\t\t_exit(*p = 7);\n"
+                    "\twait(0);\n\tstep(p, *p + 1);\n\treturn *p;\n}\n")
+        record(d, build(d, source), rc=8)
+        out = gdb(d, "break step if i == 1000", "continue", "checkpoint", "print *p",
+                  "delete", "break step if i > 2000", "continue", "print *p", "delete",
+                  "break step if i == 8", "continue", "print *p", "restart 1", "print *p",
+                  "delete", "break step", "reverse-continue", "print *p", "reverse-continue",
+                  "print *p", "delete", "continue", "continue", "run", "continue", "continue")
+        equal([value(out[i]) for i in (3, 7, 11)], ["999", "2000", "7"], "forwards")
+        equal([value(out[i]) for i in (13, 17, 19)], ["999", "998", "997"], "backwards")
+        contains(out[22], "exited with code 010", "the end")
+        contains(out[25], "exited with code 010", "the end, once more")
+
+
+class Client:
+    """The remote protocol, spoken to a replay that waits at a port."""
+    def __init__(self, path):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        self.server = subprocess.Popen([TRACER, "replay", "-s", str(port), path],
+                                       stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, text=True)
+        contains(self.server.stderr.readline(), f":{port}", "what it waits for")
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.settimeout(50)
+        self.came = b""
+
+    def send(self, text):
+        data = text.encode("latin-1")
+        self.socket.sendall(b"$" + data + b"#%02x" % (sum(data) & 255))
+
+    def receive(self):
+        while not (found := re.search(rb"\$([^#]*)#..", self.came, re.S)):
+            part = self.socket.recv(65536)
+            check(part, f"the connection ends: {self.came}")
+            self.came += part
+        self.came = self.came[found.end():]
+        return found[1].decode("latin-1")
+
+    def ask(self, text):
+        self.send(text)
+        return self.receive()
+
+    def end(self):
+        self.socket.close()
+        equal(self.server.wait(timeout=30), 0, "exit code")
+
+
+@test
+def what_comes_over_a_port():
+    with scratch() as d:
+        record(d, build(d, os.path.join(ROOT, "tests", "rr", "preempted.c")), rc=0)
+        c = Client(os.path.join(d, "rec"))
+        contains(c.ask("qSupported:multiprocess+"), "ReverseContinue+", "what it can do")
+        equal(c.ask("QStartNoAckMode"), "OK", "no acknowledgements")
+        check(c.ask("?").startswith("T05thread:p"), "the first stop")
+        for bad in ("m", "m0", "mzz,1", "m0,ffffffffffffffff", "M0,4", "X0,8:ab", "p", "pffff",
+                    "P10", "G", "Z0", "Z0,,", "Hg", "Hgp1.zz", "T", "vCont;x", "vCont;r1",
+                    "vRun", "vFile:open:zz", "vFile:pread:9,1,0", "qXfer:auxv:read::zz",
+                    "qRcmd,zz", "vFile:close:ffffffffffffffff"):
+            answer = c.ask(bad)
+            check(answer == "" or answer[0] in "EFOlT" or bad == "qRcmd,zz", f"{bad}: {answer}")
+        equal(c.ask("nosuchpacket"), "", "a packet that is not known")
+        c.end()
+
+
+@test
+def a_run_is_interrupted():
+    with scratch() as d:
+        record(d, build(d, os.path.join(ROOT, "tests", "rr", "preempted.c")), rc=0)
+        c = Client(os.path.join(d, "rec"))
+        c.ask("qSupported:multiprocess+")
+        c.ask("QStartNoAckMode")
+        c.send("vCont;c")
+        c.socket.sendall(b"\x03")
+        answer = c.receive()
+        check(re.match("T02thread:p|T05.*replaylog:end", answer), f"the stop: {answer}")
+        pc = c.ask("p10")
+        equal(c.ask("vCont;s")[:3], "T05", "a step")
+        check(c.ask("p10") != pc, "it went on")
+        c.send("bs")
+        equal(c.receive()[:3], "T05", "a step back")
+        equal(c.ask("p10"), pc, "where it was")
+        c.end()
 
 
 @test

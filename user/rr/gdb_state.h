@@ -125,6 +125,7 @@ struct gdb {
 	uint64_t *armed;
 	unsigned char *armed_was;
 	size_t narmed, armed_cap;
+	uint64_t stop_at;		/* also, for ourselves; 0: nowhere */
 	struct gdb_watch watch[GDB_WATCHES_MAX];	/* and their pages, without writing */
 	size_t nwatches;
 	struct gdb_page page[2 * GDB_WATCHES_MAX];
@@ -149,6 +150,8 @@ struct gdb {
 	uint64_t anchor_hits;
 	bool counting;
 	uint64_t count;
+	struct gdb_link near;		/* the goal as a place; then one near to it, .near_used */
+	bool near_known, near_used, near_tried;
 	uint64_t restored;		/* the event that was gone back to */
 	struct gdb_mark *mark;
 	size_t nmarks;
@@ -196,6 +199,8 @@ int gdb_on_call(struct tracee_hook *hook, struct tracee *t, struct err *err);
 
 int gdb_on_place(struct tracee_hook *hook, struct tracee *t, const struct place *p, int *sig,
 		 struct err *err);
+/* Where a place is next on the way to the goal, runs there: 1. Else 0; -ECANCELED, -errno. */
+int gdb_run_to_link(struct gdb *g, struct tracee *t, int *sig, struct err *err);
 
 /* ---- gdbpoint.c: breakpoints and watchpoints */
 
@@ -219,6 +224,7 @@ int gdb_instant(struct gdb *g, struct tracee *t);
 /* A run is over: what the replay asked for is reached. */
 void gdb_ran(struct gdb *g, struct tracee *t, bool call);
 bool gdb_wants_step(const struct gdb *g, const struct rthread *t);
+void gdb_make_place(struct gdb_link *l, const struct tracee *t);	/* of where it is */
 bool gdb_ready(const struct gdb *g);
 int gdb_on_event(struct replay_debug *d, struct replayer *p, const struct rr_head *h);
 int gdb_on_signal(struct replay_debug *d, struct replayer *p, struct rthread *t, int sig);
@@ -241,6 +247,11 @@ int gdb_back_instant(struct gdb *g, struct rthread *t, const struct gdb_point *h
 int gdb_back_event(struct gdb *g);
 int gdb_arrived(struct gdb *g, struct rthread *t);
 int gdb_rewind(struct replay_debug *d, struct replayer *p);
+
+/* ---- gdbnear.c */
+
+/* Brings it near to the place .near, which becomes that where it is then. */
+int gdb_near(struct gdb *g, struct tracee *t);
 
 /* ---- gdbmark.c: checkpoints */
 

@@ -19,6 +19,8 @@
 #include "rr/gdb_state.h"
 #include "rr/place.h"
 
+#define NEAR_STEPS 20000	/* more are not made to count an instruction's place */
+
 static int no_memory(const struct gdb *g)
 {
 	return err_sys(g->err, ENOMEM, "cannot serve gdb");
@@ -211,6 +213,10 @@ int gdb_back_instant(struct gdb *g, struct rthread *t, const struct gdb_point *h
 
 	if (g->counting)
 		g->count += stepped;
+	if (g->counting && g->count == NEAR_STEPS && g->near_known && !g->near_tried) {
+		g->near_tried = true;
+		return gdb_near(g, &t->space->t);
+	}
 	/* What is written by the last instruction before the goal is before it. */
 	if (hit && g->mode == GDB_SCAN && (hit->id.type >= '2' || !gdb_at_goal(g))) {
 		const int r = note_found(g, t, hit);
@@ -334,8 +340,18 @@ static int found_run(struct gdb *g, struct rthread *t)
 
 static int anchored(struct gdb *g, struct rthread *t)
 {
+	const struct rthread *in = gdb_thread_find(g, g->back_tid);
+
 	(void)t;
+	if (in && in->space->in != in)
+		in = NULL;
 	g->count = 0;
+	g->near_used = g->near_tried = false;
+	g->near_known = in;
+	g->near = (struct gdb_link){ .kind = GDB_PLACE, .count = 1 };
+	if (in)
+		gdb_make_place(&g->near, &in->space->t);
+	g->near.addr = g->near.place.ip;
 	if (g->last_anchor < GDB_ANCHORS_MAX)
 		g->anchor[g->last_anchor].hits = 0;
 	return go(g, GDB_COUNT);
@@ -354,6 +370,8 @@ static int counted(struct gdb *g, struct rthread *t)
 
 		r = gdb_pos_add(&g->goal, &l);
 	}
+	if (!r && g->near_used)
+		r = gdb_pos_add(&g->goal, &g->near);
 	r = r ? r : gdb_pos_add_steps(&g->goal, g->count ? g->count - 1 : 0);
 	return r ? no_memory(g) : gdb_seek(g, &g->goal, &g->back_stop);
 }

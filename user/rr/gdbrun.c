@@ -83,7 +83,9 @@ int gdb_arm(struct gdb *g, struct tracee *t, struct err *err)
 	for (size_t i = 0; i < g->npoints; i++)
 		if (g->point[i].id.type <= '1' && (g->mode == GDB_LIVE || g->mode == GDB_SCAN))
 			arm_at(g, g->point[i].id.addr);
-	if (l && (l->kind == GDB_BREAK || l->kind == GDB_PLACE))
+	if (g->stop_at)
+		arm_at(g, g->stop_at);
+	if (l && l->kind == GDB_BREAK)
 		arm_at(g, l->addr);
 	for (size_t i = 0; i < g->nanchors; i++)
 		if (g->mode == GDB_ANCHORS || (g->mode == GDB_COUNT && i == g->last_anchor))
@@ -226,6 +228,11 @@ int gdb_run(struct tracee_hook *hook, struct tracee *t, bool one, int *sig, stru
 		r = gdb_instant(g, t);
 		if (r)
 			return r;
+		r = gdb_run_to_link(g, t, sig, err);
+		if (r < 0)
+			return r;
+		if (r)
+			continue;
 		/* What came stops the run again and again until it is looked at. */
 		gdbconn_wants_stop(&g->conn);
 		r = gdb_run_once(g, t, one, sig, err);

@@ -34,7 +34,7 @@ bool gdb_wants_step(const struct gdb *g, const struct rthread *t)
 	return (g->mode == GDB_COUNT && g->counting) || (l && l->kind == GDB_STEPS);
 }
 
-static void make_place(struct gdb_link *l, const struct tracee *t)
+void gdb_make_place(struct gdb_link *l, const struct tracee *t)
 {
 	const struct user_regs_struct *r = &t->regs;
 
@@ -67,7 +67,9 @@ static int set_here(struct gdb *g, const struct tracee *t, const struct gdb_poin
 	} else if (!g->ran_free) {
 		r = gdb_pos_add_steps(&g->here, g->steps);
 	} else {
-		make_place(&l, t);
+		/* Told well enough without the way so far. */
+		gdb_make_place(&l, t);
+		g->here.n = 0;
 		r = gdb_pos_add(&g->here, &l);
 	}
 	for (size_t i = 0; i < g->npoints; i++) {

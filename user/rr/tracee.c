@@ -233,6 +233,8 @@ static void child(void)
 {
 	leave_rseq();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Its real children are ours to wait for, and would stay behind it as zombies. */
+	signal(SIGCHLD, SIG_IGN);
 	personality(ADDR_NO_RANDOMIZE);
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0))
 		_exit(1);
