@@ -8,27 +8,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import (DEVNULL, TRACER, check, contains, equal, main, need, run, scratch, test,
                      workload)
-
-
-def record(d, *cmd, rc=0, name="rec", **kw):
-    """The Result of the recorded run; the recording is d/name."""
-    kw.setdefault("stdin", DEVNULL)
-    r = run([TRACER, "record", "-q", "-o", os.path.join(d, name), "--", *cmd], **kw)
-    equal(r.rc, rc, f"{cmd} recorded: {r.err}")
-    return r
-
-
-def replay(d, name="rec"):
-    return run([TRACER, "replay", "-a", os.path.join(d, name)], stdin=DEVNULL)
-
-
-def same(*cmd, rc=0, **kw):
-    with scratch() as d:
-        was = record(d, *cmd, rc=rc, **kw)
-        for _ in range(2):
-            r = replay(d)
-            equal((r.rc, r.out, r.err), (rc, was.out, was.err), f"{cmd} replayed")
-    return was
+from recordings import record, replay, same
 
 
 @test
