@@ -205,6 +205,34 @@ def is_stopped(d):
     return True
 
 
+@test
+def a_terminal_that_goes_away():
+    """The recorder leads its session: the kernel tells nobody else."""
+    with scratch() as d:
+        t = Terminal([TRACER, "record", "-q", "-o", f"{d}/rec", "--", "/bin/sh", "-c",
+                      "echo ready; exec sleep 60"], **{MARK: d})
+        t.wait("ready")
+        wait_for("the program", lambda: "sleep" in marked(d).values())
+        os.close(t.fd)
+        wait_for("its end", lambda: os.waitpid(t.pid, os.WNOHANG)[0])
+        wait_for("its processes' end", lambda: not marked(d), 3)
+        r = replay(d)
+        equal((r.rc, r.out), (129, "ready\n"), r.err)
+
+
+@test
+def one_that_computes_for_ever():
+    with scratch() as d:
+        t = Terminal([TRACER, "record", "-q", "-o", f"{d}/rec", "--", "/bin/sh", "-c",
+                      "echo ready; while :; do :; done"], **{MARK: d})
+        t.wait("ready")
+        time.sleep(0.5)
+        t.type("\x03")
+        equal(t.end(), 130, t.text)
+        r = replay(d)
+        equal((r.rc, r.out), (130, "ready\n"), r.err)
+
+
 # A shell of a vfork ago would not stop itself, recorded or not.
 STOPPED = ("import subprocess, time\n"
            "p = subprocess.Popen(['setsid', 'sh', '-c', 'while :; do sleep 0.01; done'])\n"
