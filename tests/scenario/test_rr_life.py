@@ -19,6 +19,7 @@ from harness import (DEVNULL, PIPE, TRACER, bpf_held, check, clean_env, contains
 
 PYTHON = "/usr/bin/python3"
 MARK = "TRACER_RR_LIFE"
+_dirs = set()			# of this run: others may run beside it
 
 
 def recording(d, *cmd, name="rec", opts=("-q",), prefix=(), **kw):
@@ -35,6 +36,7 @@ def replay(d, name="rec"):
 
 def marked(d):
     """Processes of that recording, the recorder and its guardian among them."""
+    _dirs.add(d)
     found = {}
     for p in filter(str.isdigit, safe_list("/proc")):
         with contextlib.suppress(OSError):
@@ -46,10 +48,18 @@ def marked(d):
     return found
 
 
+def parent(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8") as f:
+        return int(f.read().rpartition(")")[2].split()[1])
+    return 0
+
+
 def recorder_of(d):
-    """The recorder, once it has begun."""
+    """The recorder, once it has begun. The program is a copy of it until its exec."""
     def there():
-        return [p for p, comm in marked(d).items() if comm == "tracer-record"]
+        all_of = marked(d)
+        return [p for p, comm in all_of.items() if comm == "tracer-record" and
+                all_of.get(parent(p)) != comm]
     wait_for("a recorder", there)
     return there()[0]
 
@@ -191,27 +201,62 @@ def a_second_interrupt_ends_it():
 
 
 def is_stopped(d):
-    """All but the guardian, which only waits; one may be held by the recorder for its execve."""
+    """All but the guardian, which only waits. D: in a vfork, until the stopped child execs."""
     for p, comm in marked(d).items():
         with contextlib.suppress(OSError), open(f"/proc/{p}/stat", encoding="utf-8") as f:
-            if f.read().rpartition(")")[2].split()[0] not in "Tt" and comm != "tracer-guard":
+            if f.read().rpartition(")")[2].split()[0] not in "TD" and comm != "rec-guard":
                 return False
     return True
 
 
 @test
+def a_terminal_that_goes_away():
+    """The recorder leads its session: the kernel tells nobody else."""
+    with scratch() as d:
+        t = Terminal([TRACER, "record", "-q", "-o", f"{d}/rec", "--", "/bin/sh", "-c",
+                      "echo ready; exec sleep 60"], **{MARK: d})
+        t.wait("ready")
+        wait_for("the program", lambda: "sleep" in marked(d).values())
+        os.close(t.fd)
+        wait_for("its end", lambda: os.waitpid(t.pid, os.WNOHANG)[0])
+        wait_for("its processes' end", lambda: not marked(d), 3)
+        r = replay(d)
+        equal((r.rc, r.out), (129, "ready\n"), r.err)
+
+
+@test
+def one_that_computes_for_ever():
+    with scratch() as d:
+        t = Terminal([TRACER, "record", "-q", "-o", f"{d}/rec", "--", "/bin/sh", "-c",
+                      "echo ready; while :; do :; done"], **{MARK: d})
+        t.wait("ready")
+        time.sleep(0.5)
+        t.type("\x03")
+        equal(t.end(), 130, t.text)
+        r = replay(d)
+        equal((r.rc, r.out), (130, "ready\n"), r.err)
+
+
+# A shell of a vfork ago would not stop itself, recorded or not.
+STOPPED = ("import subprocess, time\n"
+           "p = subprocess.Popen(['setsid', 'sh', '-c', 'while :; do sleep 0.01; done'])\n"
+           "time.sleep(0.3); print('ready', flush=True)\n"
+           "for i in range(50): time.sleep(0.01)\n"
+           "print('end'); p.kill()\n")
+
+
+@test
 def a_job_that_is_stopped_and_goes_on():
     with scratch() as d:
+        with open(f"{d}/job.py", "w", encoding="ascii") as f:
+            f.write(STOPPED)
         t = Terminal(["/bin/bash", "--norc", "-im"], PS1="$ ")
-        t.type(f"{MARK}={d} {TRACER} record -q -o {d}/rec -- sh -c 'setsid sh -c \"while :; do "
-               f"sleep 0.01; done\" & echo rea\"\"dy; sleep 2; echo on; sleep 0.5; echo en\"\"d; "
-               f"kill $!'\n")
+        t.type(f"{MARK}={d} {TRACER} record -q -o {d}/rec -- {PYTHON} {d}/job.py\n")
         t.wait("ready")
-        wait_for("the other loop", lambda: "sleep" in marked(d).values())
         t.type("\x1a")
         t.wait("Stopped")
         wait_for("all of it to be stopped", lambda: is_stopped(d))
-        check(len(marked(d)) >= 5, f"what is stopped: {marked(d)}")
+        check(len(marked(d)) >= 4, f"what is stopped: {marked(d)}")
         t.type("echo 'in' 'between'\n")
         t.wait("in between")
         check("end" not in t.text, f"it has stopped: {t.text}")
@@ -219,7 +264,7 @@ def a_job_that_is_stopped_and_goes_on():
         t.wait("end")
         t.type("exit $?\n")
         equal(t.end(), 0, t.text)
-        equal(replay(d).out, "ready\non\nend\n", "replayed")
+        equal(replay(d).out, "ready\nend\n", "replayed")
 
 
 def forks_on():
@@ -271,6 +316,26 @@ def a_recorder_that_does_not_come_to_rest():
         r = replay(d)
         equal(r.rc, 2, r.err)
         contains(r.err, "the recording ends behind event", "its replay")
+
+
+@test
+def one_that_does_not_heed_its_watchdog():
+    """Its signal waits while it is stopped, as it does in the kernel."""
+    with scratch() as d:
+        p = recording(d, "sleep", "60")
+        pid = recorder_of(d)
+        wait_for("real time", lambda: os.sched_getscheduler(pid) == os.SCHED_FIFO)
+        wait_for("its guardian", lambda: "rec-guard" in marked(d).values())
+        wait_for("the program", lambda: "sleep" in marked(d).values())
+        os.kill(pid, signal.SIGSTOP)
+        os.kill(pid, signal.SIGXCPU)
+        wait_for("it to lose its priority",
+                 lambda: os.sched_getscheduler(pid) == os.SCHED_OTHER)
+        os.kill(pid, signal.SIGCONT)
+        r = finish(p)
+        equal(r.rc, 125, r.err)
+        contains(r.err, "the recorder did not come to rest", "what it says")
+        wait_for("its processes' end", lambda: not marked(d), 5)
 
 
 def listed(home):
@@ -326,7 +391,7 @@ def its_guardian_that_is_killed():
         p = recording(d, "sleep", "60")
         recorder_of(d)
         def guardian():
-            return [q for q, comm in marked(d).items() if comm == "tracer-guard"]
+            return [q for q, comm in marked(d).items() if comm == "rec-guard"]
         wait_for("a guardian", guardian)
         os.kill(guardian()[0], signal.SIGKILL)
         r = finish(p)
@@ -342,7 +407,7 @@ def what_goes_on_behind_the_program():
         recorder_of(d)
         time.sleep(0.5)
         wait_for("the daemon alone", lambda: sorted(marked(d).values()) ==
-                 ["sleep", "tracer-guard", "tracer-record"])
+                 ["rec-guard", "sleep", "tracer-record"])
         time.sleep(5)
         os.kill(recorder_of(d), signal.SIGTERM)
         was = finish(p)
@@ -394,10 +459,9 @@ def namespaces_of_processes():
 
 def leave_nothing():
     """A test that failed may have left programs that never end."""
-    for p in filter(str.isdigit, safe_list("/proc")):
-        with contextlib.suppress(OSError), open(f"/proc/{p}/environ", "rb") as f:
-            if f"{MARK}=".encode() in f.read():
-                os.kill(int(p), signal.SIGKILL)
+    for p in {p for d in _dirs for p in marked(d)}:
+        with contextlib.suppress(OSError):
+            os.kill(p, signal.SIGKILL)
 
 
 if __name__ == "__main__":

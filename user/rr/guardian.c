@@ -7,17 +7,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "rr/ordinary.h"
 #include "rr/recorded.h"
 
 #define KILL_MS 10000
+#define LOOK_MS 1000
+#define NAME "rec-guard"
 
 /* There is nobody who could print it for us. */
 static void say(const char *text)
@@ -36,12 +41,75 @@ static void outlive(void)
 	close(fd);
 }
 
+/*
+ * Who kills all that is called as the recorder is, or was started as it, is not to meet us:
+ * the arguments that ps shows are in our memory (proc_pid_stat(5), arg_start and arg_end).
+ */
+static void take_name(void)
+{
+	char text[1024], *at;
+	unsigned long start = 0, end = 0;
+	const int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	prctl(PR_SET_NAME, NAME);
+	if (fd >= 0)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 48; field++)
+		at = strchr(at + 1, ' ');
+	if (at)
+		start = strtoul(at, &at, 10);
+	if (at)
+		end = strtoul(at, NULL, 10);
+	if (!start || end < start + sizeof(NAME))
+		return;
+	memset((void *)start, 0, end - start);
+	memcpy((void *)start, NAME, sizeof(NAME));
+}
+
+/* Whether it has a SIGXCPU that it did not take as yet. */
+static bool overran(pid_t pid)
+{
+	char path[32], text[4096], *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	at = strstr(text, "\nShdPnd:");
+	return at && strtoull(at + 8, NULL, 16) & 1ull << (SIGXCPU - 1);
+}
+
+/*
+ * A loop in the kernel that waits for a thread of lower priority ends with the priority: a
+ * recorder of the kind was seen to run in one for ever. It takes its signal then.
+ */
+static bool look_after(pid_t recorder, bool seen)
+{
+	const struct sched_param none = { 0 };
+	const bool now = overran(recorder);
+
+	if (now && seen)
+		sched_setscheduler(recorder, SCHED_OTHER, &none);
+	return now;
+}
+
 /* The recorder has other threads: until here system calls alone are safe. */
 static void guard(int alive, int link, int first)
 {
 	const struct sched_param none = { 0 };
 	sigset_t every;
 	cpu_set_t all;
+	struct pollfd fd = { .fd = alive, .events = POLLIN };
+	const pid_t recorder = getppid();
+	bool seen = false;
 	ssize_t n;
 	char c;
 
@@ -51,13 +119,14 @@ static void guard(int alive, int link, int first)
 	sched_setscheduler(0, SCHED_OTHER, &none);
 	sched_setaffinity(0, sizeof(all), &all);
 	setsid();
-	prctl(PR_SET_NAME, "tracer-guard");
+	take_name();
 	outlive();
 	(void)!chdir("/");
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
-	while ((n = read(alive, &c, 1)) < 0 && errno == EINTR)
-		;
+	while (!poll(&fd, 1, LOOK_MS))
+		seen = look_after(recorder, seen);
+	n = read(alive, &c, 1);
 	if (n > 0)
 		_exit(EXIT_SUCCESS);
 	say(recorded_kill(link, first, KILL_MS) ?
@@ -97,6 +166,6 @@ void guardian_stop(struct guardian *g)
 		return;
 	guardian_dismiss(g);
 	close(g->alive);
-	waitpid(g->pid, NULL, 0);
+	ordinary_reap(g->pid);
 	g->pid = 0;
 }

@@ -5,7 +5,8 @@
 /*
  * A process of its own which outlives the recorder and then ends all that was recorded:
  * without a recorder, each execve would fail. It shares the recorder's BPF programs, so that
- * none that is born meanwhile is missed, and they go with it.
+ * none that is born meanwhile is missed, and they go with it. It also takes the recorder out of
+ * real time when that does not heed its watchdog.
  */
 #include <sys/types.h>
 

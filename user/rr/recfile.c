@@ -19,7 +19,7 @@
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define CHUNK_MOST ((size_t)4 << 20)
 #define LEVEL 1
-#define SPARE 16
+#define SPARE 64
 
 struct file_head {
 	char magic[8];

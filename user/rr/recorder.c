@@ -217,6 +217,8 @@ int recorder_drain(struct recorder *rec)
 	const struct rr_counts *c = rec->counts;
 
 	ring_buffer__consume(rec->ring);
+	/* The ring is empty now: there is room for what the program does in a moment. */
+	watchdog_go_on();
 	if (!rec->failed && rec->opts->checksum)
 		rec->failed = add_sums(rec);
 	if (!rec->failed && c->lost)
@@ -355,5 +357,6 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	filestore_release(&rec.files);
 	buf_release(&rec.sums);
 	free(rec.held);
+	free(rec.stopped.at);
 	return r;
 }

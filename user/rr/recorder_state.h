@@ -19,6 +19,14 @@
 struct rr_bpf;
 struct ring_buffer;
 
+/* The processes that we stopped, while the terminal's job is being stopped. */
+struct stopped {
+	pid_t *at;
+	size_t n, cap;
+	uint64_t until_ns;	/* we follow then in any case; 0: nothing is stopped */
+	bool runs;		/* one does still */
+};
+
 struct recorder {
 	const struct recorder_opts *opts;
 	struct recorder_result *result;
@@ -32,6 +40,7 @@ struct recorder {
 	struct confined child;
 	struct guardian guardian;
 	struct recsignals signals;
+	struct stopped stopped;
 	struct err *err;
 	int failed;		/* of the events so far */
 	bool ended;		/* the first process has */

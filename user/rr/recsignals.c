@@ -57,7 +57,8 @@ static void take(struct recsignals *s, const struct signalfd_siginfo *si)
 		s->children = true;
 	else if (!s->first && (sig == SIGINT || sig == SIGQUIT || sig == SIGTERM || sig == SIGHUP))
 		s->end_asked = true;
-	else if (si->ssi_code == SI_KERNEL)
+	/* A terminal that is gone tells the session's leader alone, and that may be us. */
+	else if (si->ssi_code == SI_KERNEL && sig != SIGHUP)
 		from_terminal(s, sig);
 	else if (s->first)
 		s->came_ns[sig] = clock_mono_ns();

@@ -23,6 +23,8 @@
 
 #define TICK_NS ((uint64_t)1000000000)
 #define KILL_MS 1000
+#define STOP_NS ((uint64_t)300000000)	/* in which all will have stopped */
+#define STOP_POLL_MS 2
 
 static int hold(struct recorder *rec, pid_t pid)
 {
@@ -61,19 +63,18 @@ static int on_notify(struct recorder *rec)
 	return hold(rec, pid);
 }
 
-struct stopping {
-	pid_t *at;
-	size_t n, cap;
-};
-
 static bool stop_it(const struct rr_recorded *task, void *ctx)
 {
-	struct stopping *s = ctx;
+	struct stopped *s = ctx;
 	const pid_t pid = (pid_t)task->pid;
 	pid_t *more;
 
-	if (task->stopped || (s->n && s->at[s->n - 1] == pid))
+	if (task->stopped)
 		return false;
+	s->runs = true;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->at[i] == pid)
+			return false;
 	if (s->n == s->cap) {
 		more = realloc(s->at, (s->cap ? 2 * s->cap : 64) * sizeof(*more));
 		if (!more)
@@ -82,25 +83,29 @@ static bool stop_it(const struct rr_recorded *task, void *ctx)
 		s->cap = s->cap ? 2 * s->cap : 64;
 	}
 	s->at[s->n++] = pid;
-	return kill(pid, SIGSTOP) != 0 && errno != ESRCH;
+	kill(pid, SIGSTOP);
+	return false;
 }
 
 /*
  * The program heeded a stop from the terminal, and the shell waits for us to follow. Meanwhile
- * nobody would take events: those that run on are stopped, too.
+ * nobody would take events or let an execve go on: those that run on are stopped, too, and
+ * waited for. One that waits for the exec of a vfork, whose child was stopped, cannot stop.
  */
 static int follow_stop(struct recorder *rec)
 {
-	struct stopping s = { 0 };
+	struct stopped *s = &rec->stopped;
 	int r;
 
-	rec->signals.stop_asked = false;
-	recorded_each(rec->link, stop_it, &s);
+	s->runs = false;
+	recorded_each(rec->link, stop_it, s);
+	if (s->runs && clock_mono_ns() < s->until_ns)
+		return 0;
 	r = recorder_drain(rec);
 	kill(getpid(), SIGSTOP);
-	while (s.n > 0)
-		kill(s.at[--s.n], SIGCONT);
-	free(s.at);
+	while (s->n > 0)
+		kill(s->at[--s->n], SIGCONT);
+	s->until_ns = 0;
 	return r;
 }
 
@@ -130,7 +135,11 @@ static int on_stop(struct recorder *rec, pid_t pid, int status)
 	if (!ptrace(PTRACE_DETACH, pid, 0, status >> 16 ? 0 : sig) || status >> 16)
 		return r;
 	/* It is not attached: its parent hears of its stop, as of any child's. */
-	return pid == rec->child.pid && is_from_terminal(rec, sig) ? follow_stop(rec) : r;
+	if (pid == rec->child.pid && is_from_terminal(rec, sig)) {
+		rec->signals.stop_asked = false;
+		rec->stopped.until_ns = clock_mono_ns() + STOP_NS;
+	}
+	return r;
 }
 
 static int reap(void *arg, struct err *err)
@@ -154,6 +163,9 @@ static int has_ended(struct recorder *rec, pid_t pid, int *status)
 	int r;
 
 	if (waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT | WNOHANG | __WALL) || !si.si_pid)
+		return 0;
+	/* Stops of what is attached are told, asked for or not. */
+	if (si.si_code == CLD_TRAPPED || si.si_code == CLD_STOPPED)
 		return 0;
 	*status = si.si_code == CLD_KILLED ? si.si_status : si.si_code == CLD_DUMPED ?
 		  si.si_status | 0x80 : (si.si_status & 0xff) << 8;
@@ -253,6 +265,8 @@ static int wait_ms(struct recorder *rec, uint64_t *due)
 	const int pass = recsignals_pass(&rec->signals);
 	const int rest = now < *due ? (int)((*due - now) / 1000000) + 1 : 0;
 
+	if (rec->stopped.until_ns)
+		return STOP_POLL_MS;
 	return pass >= 0 && pass < rest ? pass : rest;
 }
 
@@ -277,6 +291,8 @@ int recorder_watch(struct recorder *rec)
 			r = on_notify(rec);
 		else if (fd[1].revents)
 			fd[1].fd = -1;	/* the last process that could exec is ending */
+		if (!r && rec->stopped.until_ns)
+			r = follow_stop(rec);
 		if (r || clock_mono_ns() < due)
 			continue;
 		r = tick(rec);

@@ -10,9 +10,13 @@
 
 /*
  * Past @seconds the process leaves real time, and @fn is called in a signal's handler: system
- * calls alone, and it does not come back. Past twice that the kernel kills the process. Processes
- * that are begun later inherit the limit. 0 or -errno with words.
+ * calls alone, and it does not come back. Where the signal is not taken, since the thread is in
+ * the kernel, guardian.h helps. Processes that are begun later inherit the limit. 0 or -errno
+ * with words.
  */
 int watchdog_start(unsigned int seconds, void (*fn)(void), struct err *err);
+/* No limit until the other, which sleeps for a moment so that the count begins anew. */
+void watchdog_pause(void);
+void watchdog_go_on(void);
 
 #endif
