@@ -111,6 +111,7 @@ WORKLOADS := $(patsubst %.c,$(B)/%,$(wildcard tests/workloads/*.c))
 SCREENS   := $(patsubst %.c,$(B)/%,$(wildcard tests/tui/*.c))
 REPORTS   := $(patsubst %.c,$(B)/%,$(wildcard tests/report/*.c))
 RR_TOOLS  := $(patsubst %.c,$(B)/%,$(wildcard tests/rr/*.c))
+RR_CALLS  := $(patsubst %.c,$(B)/%,$(wildcard tests/scenario/rr/*.c))
 BENCHES   := $(patsubst %.c,$(B)/%,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c)))
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAY    := $(patsubst tests/fuzz/fuzz_%.c,$(B)/tests/fuzz/replay_%,$(FUZZ_SRC))
@@ -264,7 +265,8 @@ check-vmlinux:
 
 # --- tests -----------------------------------------------------------------
 
-tests: $(UNIT) $(WORKLOADS) $(SCREENS) $(REPORTS) $(RR_TOOLS) $(BENCHES) $(REPLAY)
+tests: $(UNIT) $(WORKLOADS) $(SCREENS) $(REPORTS) $(RR_TOOLS) $(RR_CALLS) \
+	$(BENCHES) $(REPLAY)
 
 $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(LIB) $(SYMD)
 	$(call say,LD,$@)
@@ -274,6 +276,13 @@ $(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(LIB) $(SYMD)
 
 # Workloads are what is traced: never sanitised, and with frame pointers.
 $(B)/tests/workloads/%: tests/workloads/%.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE -Iinclude -std=gnu11 $(WARN) -O2 -g -fno-omit-frame-pointer \
+		-MMD -MP -MF $@.d $< -pthread -lrt -o $@
+
+# Programs that are recorded and replayed, as workloads are traced.
+$(B)/tests/scenario/rr/%: tests/scenario/rr/%.c
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -Iinclude -std=gnu11 $(WARN) -O2 -g -fno-omit-frame-pointer \

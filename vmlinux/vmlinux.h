@@ -34,13 +34,20 @@ struct upid { int nr; struct pid_namespace *ns; };
 struct pid { unsigned int level; struct upid numbers[1]; };
 
 struct super_block { unsigned int s_dev; };
+struct rb_node { struct rb_node *rb_left; };
+struct rb_root { struct rb_node *rb_node; };
+struct rb_root_cached { struct rb_root rb_root; };
+typedef struct { int counter; } atomic_t;
+struct address_space { atomic_t i_mmap_writable; struct rb_root_cached i_mmap; };
 struct inode {
 	unsigned short i_mode;
+	struct address_space *i_mapping;
 	unsigned long i_ino;
 	struct super_block *i_sb;
 };
 struct file_operations;
 struct file {
+	unsigned int f_mode;
 	struct inode *f_inode;
 	void *private_data;
 	const struct file_operations *f_op;

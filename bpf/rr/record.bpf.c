@@ -18,6 +18,15 @@
 #define PAGE		4096u
 #define CHUNKS_MAX	(1u << 20)	/* in a call: 16 GiB */
 #define NR_MMAP		9
+#define NR_SHMAT	30
+#define NR_TRUNCATE	76
+#define NR_FUTEX	202
+#define S_IFMT		0170000
+#define S_IFREG		0100000
+#define O_TRUNC		01000
+#define MAP_SHARED	1
+#define FMODE_WRITE	2
+#define TS_COMPAT	2
 #define NR_RESTART	219
 
 /*
@@ -114,16 +123,28 @@ static __always_inline bool is_output(u32 i, const struct file *file, u64 ino, u
 	       (cfg.out_ino[i] && ino == cfg.out_ino[i] && dev == cfg.out_dev[i]);
 }
 
-static __always_inline u16 output_of(struct task_struct *task, u32 fd)
+static __always_inline struct inode *inode_of(u32 fd)
 {
-	struct file *file = file_at(task, fd);
-	struct inode *inode;
+	struct file *file = file_at(bpf_get_current_task_btf(), fd);
+
+	return file ? BPF_CORE_READ(file, f_inode) : NULL;
+}
+
+/* Of a call that wrote to @inode, which may be NULL: that the file is in somebody's memory. */
+static __always_inline u16 mapped_of(struct inode *inode)
+{
+	if (!inode || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG)
+		return 0;
+	return BPF_CORE_READ(inode, i_mapping, i_mmap.rb_root.rb_node) ? RR_FLAG_WROTE : 0;
+}
+
+static __always_inline u16 output_of(const struct file *file, struct inode *inode, u32 fd)
+{
 	u64 ino;
 	u32 dev;
 
-	if (!file)
+	if (!inode)
 		return 0;
-	inode = BPF_CORE_READ(file, f_inode);
 	ino = BPF_CORE_READ(inode, i_ino);
 	dev = BPF_CORE_READ(inode, i_sb, s_dev);
 	if (fd == 2 && is_output(1, file, ino, dev))
@@ -133,22 +154,66 @@ static __always_inline u16 output_of(struct task_struct *task, u32 fd)
 	return is_output(1, file, ino, dev) ? RR_FLAG_STDERR : 0;
 }
 
+static __always_inline u16 wrote_of(u32 fd)
+{
+	struct file *file = file_at(bpf_get_current_task_btf(), fd);
+	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
+
+	return output_of(file, inode, fd) | mapped_of(inode);
+}
+
 static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
 {
+	if (ret < 0 && ret > -4096)
+		return 0;
 	switch (nr) {
 	case 1: case 18: case 20: case 296: case 328: case 44: case 46:
-		return ret > 0 ? output_of(bpf_get_current_task_btf(), (u32)arg[0]) : 0;
+		return ret ? wrote_of((u32)arg[0]) : 0;
+	/* sendfile, splice and copy_file_range; ftruncate and fallocate */
+	case 40:
+		return ret ? mapped_of(inode_of((u32)arg[0])) : 0;
+	case 275: case 326:
+		return ret ? mapped_of(inode_of((u32)arg[2])) : 0;
+	case 77: case 285:
+		return mapped_of(inode_of((u32)arg[0]));
+	/* open, openat and creat, where they empty the file */
+	case 2:
+		return arg[1] & O_TRUNC ? mapped_of(inode_of((u32)ret)) : 0;
+	case 257:
+		return arg[2] & O_TRUNC ? mapped_of(inode_of((u32)ret)) : 0;
+	case 85:
+		return mapped_of(inode_of((u32)ret));
+	case NR_TRUNCATE:
+		return RR_FLAG_WROTE;
 	case NR_MMAP:
 		/* MAP_ANONYMOUS */
-		return ret < 0 && ret > -4096 ? 0 : arg[3] & 0x20 ? 0 : RR_FLAG_FILE;
+		return arg[3] & 0x20 ? 0 : RR_FLAG_FILE;
+	case NR_SHMAT:
+		return RR_FLAG_FILE;
 	}
 	return 0;
 }
 
+/* Those of mappings that are shared and can be written, this one aside. */
+static __always_inline u32 writers_of(struct task_struct *task, const u64 arg[6])
+{
+	struct file *file = file_at(task, (u32)arg[4]);
+	int n;
+
+	if (!file || !(arg[3] & MAP_SHARED))
+		return 0;
+	n = BPF_CORE_READ(file, f_inode, i_mapping, i_mmap_writable.counter);
+	n -= (BPF_CORE_READ(file, f_mode) & FMODE_WRITE) != 0;
+	return n > 0 ? n : 0;	/* below zero: nobody may write */
+}
+
 static __always_inline void check_understood(u32 nr, const u64 arg[6], s64 ret, u32 tid)
 {
-	if (rr_understood(nr, arg, ret) || counts.refused_tid)
+	const u32 compat = bpf_get_current_task_btf()->thread_info.status & TS_COMPAT;
+
+	if (counts.refused_tid || (!compat && rr_understood(nr, arg, ret)))
 		return;
+	counts.refused_compat = compat;
 	counts.refused_nr = nr;
 	counts.refused_arg = arg[1];
 	counts.refused_tid = tid;
@@ -156,8 +221,8 @@ static __always_inline void check_understood(u32 nr, const u64 arg[6], s64 ret, 
 
 static __always_inline u64 wakeup_of(u16 flags)
 {
-	/* A file that was mapped is looked at before the program runs on. */
-	if (flags & RR_FLAG_FILE)
+	/* A mapped file, or all memory, is looked at before the program runs on; or it ends. */
+	if (flags & (RR_FLAG_FILE | RR_FLAG_WROTE) || cfg.wake_each || counts.refused_tid)
 		return BPF_RB_FORCE_WAKEUP;
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RR_RING_BYTES / 2 ?
 	       BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
@@ -187,6 +252,8 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 		.head = { .flags = flags, .tid = t->tid }, .nr = nr, .ret = ret, .ip = regs->ip,
 		.arg = { arg[0], arg[1], arg[2], arg[3], arg[4], arg[5] },
 	};
+	if (flags & RR_FLAG_FILE)
+		e->writers = writers_of(task, arg);
 	s->used = sizeof(*e);
 	check_understood(nr, arg, ret, t->tid);
 	if (nr == NR_RESTART) {
@@ -372,6 +439,24 @@ int BPF_PROG(rr_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 	return 0;
 }
 
+/*
+ * A thread in a call. Before it waits for a lock that lends its priority, the kernel marks the
+ * lock, for others to see: the word of these, in the eight bytes that it lies in.
+ */
+static __always_inline void fill_waiting(struct point *p, struct pt_regs *regs)
+{
+	const u32 op = (u32)regs->si & 0x7f;
+
+	p->used = RR_SWITCH_SHORT;
+	if (regs->orig_ax != NR_FUTEX)
+		return;
+	/* LOCK_PI, UNLOCK_PI, TRYLOCK_PI, LOCK_PI2; WAIT_REQUEUE_PI, CMP_REQUEUE_PI */
+	if ((op >= 6 && op <= 8) || op == 13)
+		add_block(p, regs->di & ~7ul, 8);
+	else if (op == 11 || op == 12)
+		add_block(p, regs->r8 & ~7ul, 8);
+}
+
 /* The point of the thread that ran last is kept until it is known who runs next. */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(rr_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
@@ -388,12 +473,15 @@ int BPF_PROG(rr_switch, bool preempt, struct task_struct *prev, struct task_stru
 		regs = (void *)bpf_task_pt_regs(prev);
 		last->head = (struct rr_head){ .type = RR_EV_SWITCH, .tid = t->tid };
 		last->in_call = (s64)regs->orig_ax >= 0 && (s64)regs->ax == -38;
+		counts.stands = (s64)regs->orig_ax >= 0 && !last->in_call ? t->tid : 0;
 		if (last->in_call)
-			p->used = RR_SWITCH_SHORT;
+			fill_waiting(p, regs);
 		else
 			fill_place(POINT_SWITCH, p, &last->at, regs, sizeof(*last));
 	}
 	t = bpf_task_storage_get(&tasks, next, NULL, 0);
+	if (t)
+		counts.runs++;
 	if (!t || !last->head.tid || last->head.tid == t->tid)
 		return 0;
 	last->next = t->tid;

@@ -20,6 +20,8 @@ enum rr_type {
 	RR_EV_EXEC,		/* a new image: struct rr_ev_exec, then maps and pieces */
 	RR_EV_MAP,		/* a mapping, of a new image or made by the call before */
 	RR_EV_MEMORY,		/* of a new image: struct rr_head, pieces */
+	RR_EV_SUMS,		/* of memory behind the call before: struct rr_head, rr_sums */
+	RR_EV_FILE,		/* the call before changed a file that is mapped: rr_ev_file */
 	RR_EV_TYPES
 };
 
@@ -27,6 +29,7 @@ enum rr_type {
 #define RR_FLAG_STDOUT	1	/* the call wrote to what was the program's output at its start */
 #define RR_FLAG_STDERR	2
 #define RR_FLAG_FILE	4	/* the call mapped a file: RR_EV_MAP follows */
+#define RR_FLAG_WROTE	8	/* it changed a file that is mapped: RR_EV_FILE follows */
 
 struct rr_head {
 	u32 bytes;	/* with this head */
@@ -43,7 +46,8 @@ struct rr_piece {
 
 struct rr_ev_call {
 	struct rr_head head;
-	u32 nr, zero;
+	u32 nr;
+	u32 writers;	/* of mmap: other mappings by which what it mapped can be changed */
 	s64 ret;
 	u64 ip;
 	u64 arg[6];
@@ -125,7 +129,17 @@ struct rr_ev_exec {
 	u64 vdso;		/* a page that the program leaves alone */
 	u64 stack_low, stack_high;	/* as far down as the stack may grow */
 	u32 former;		/* the id that the thread had before, if not that of the process */
-	u32 zero;
+	u32 cpu;		/* the processor it is recorded on */
+};
+
+/*
+ * .bytes from .offset on have been written to a file, which has .size bytes now: .data_bytes
+ * follow, then zeros up to a multiple of eight; none where all are zeros.
+ */
+struct rr_ev_file {
+	struct rr_head head;
+	u64 dev, ino, size, offset;
+	u32 bytes, data_bytes;
 };
 
 #define RR_MAP_SHARED	1
@@ -140,6 +154,20 @@ struct rr_ev_map {
 	u32 copy;		/* the recording's own copy of it; 0: none */
 };
 
+/*
+ * The sums of .pages pages of memory from .start on: a u32 each, and zeros up to a multiple of
+ * eight. Before them are .name_bytes of the mapping's name, padded too, where one begins.
+ */
+struct rr_sums {
+	u64 start;
+	u32 pages;
+	u16 flags, name_bytes;
+};
+#define RR_SUMS_NAME	1	/* of .flags: a mapping begins, and this is its name */
+#define RR_SUMS_ZEROS	2	/* all of it is zeros, which have no sums */
+#define RR_SUM_NONE	0	/* of a page that cannot be read: behind the end of its file */
+
+_Static_assert(sizeof(struct rr_sums) == 16, "as docs/formats/recording.md says");
 _Static_assert(sizeof(struct rr_head) == 16, "as docs/formats/recording.md says");
 _Static_assert(sizeof(struct rr_ev_call) == 88, "as docs/formats/recording.md says");
 _Static_assert(sizeof(struct rr_ev_map) % 8 == 0, "events are multiples of eight bytes");
@@ -152,6 +180,7 @@ _Static_assert(sizeof(struct rr_ev_exec) % 8 == 0, "events are multiples of eigh
 struct rr_config {
 	u64 out_ino[2];		/* of stdout and stderr; 0: others may open it and mean others */
 	u32 out_dev[2];		/* as the kernel has it */
+	u32 wake_each, zero;	/* the recorder looks at memory behind each call */
 };
 
 #define RR_NSIGNALS 32		/* the ordinary ones */
@@ -161,12 +190,15 @@ struct rr_counts {
 	u64 unread;		/* pages of outputs that could not be read */
 	u64 refused_nr, refused_arg;	/* the call that ended it, and its second argument */
 	u32 refused_tid;		/* 0: none did */
+	u32 refused_compat;		/* it was one of 32-bit code */
+	u32 stands;		/* who lost the CPU last, at a call's end; 0: not there */
 	u32 alive;		/* threads that are recorded */
 	u32 level;		/* of pid namespaces, where the recorder is */
 	u32 recorder;		/* its id, from outside of them */
 	u32 first;		/* process to be recorded, as the recorder knows it; 0: none yet */
 	u32 begun;		/* it has been seen */
 	u64 out_file[2];	/* struct file of the first one's stdout and stderr */
+	u64 runs;		/* how often one of the recorded got the CPU */
 	u64 sent_ns[RR_NSIGNALS];	/* when others last sent it a signal; CLOCK_MONOTONIC */
 };
 

@@ -79,12 +79,14 @@ struct rr_command {
 #define RR_RETS(a, n)		{ .kind = RR_KIND_RETS, .arg = a, .unit = n }
 #define RR_LENGTH(a, b)		{ .kind = RR_KIND_LENGTH, .arg = a, .by = b }
 #define RR_POINTED(a, at, n)	{ .kind = RR_KIND_POINTED, .arg = a, .more = at, .unit = n }
+#define RR_POINTED_EVER(a, at, n)	{ RR_KIND_POINTED, .arg = a, .more = at, \
+	.unit = n, .when = RR_WHEN_EVER }
 #define RR_IOV(a, b)		{ .kind = RR_KIND_IOV, .arg = a, .by = b }
 #define RR_IOV_WHOLE(a, b)	{ .kind = RR_KIND_IOV_WHOLE, .arg = a, .by = b }
 #define RR_MSGHDR(a)		{ .kind = RR_KIND_MSGHDR, .arg = a }
 #define RR_MSGHDRS(a)		{ .kind = RR_KIND_MSGHDRS, .arg = a }
 #define RR_IFCONF(a)		{ .kind = RR_KIND_IFCONF, .arg = a }
-#define RR_FIEMAP(a)		{ .kind = RR_KIND_FIEMAP, .arg = a }
+#define RR_FIEMAP(a)		{ RR_KIND_FIEMAP, .arg = a, .when = RR_WHEN_EVER }
 #define RR_COMMAND(a)		{ .kind = RR_KIND_COMMAND, .by = a }
 
 /* More than is written does no harm: what is recorded is what the memory then holds. */

@@ -3,6 +3,7 @@
 """The recorder's own life: signals, stops, its death. Nothing is left behind, and what is there
 replays."""
 import contextlib
+import json
 import os
 import pty
 import random
@@ -186,10 +187,10 @@ def a_second_interrupt_ends_it():
 
 
 def is_stopped(d):
-    """All but the guardian, which only waits."""
+    """All but the guardian, which only waits; one may be held by the recorder for its execve."""
     for p, comm in marked(d).items():
         with contextlib.suppress(OSError), open(f"/proc/{p}/stat", encoding="utf-8") as f:
-            if f.read().rpartition(")")[2].split()[0] != "T" and comm != "tracer-guard":
+            if f.read().rpartition(")")[2].split()[0] not in "Tt" and comm != "tracer-guard":
                 return False
     return True
 
@@ -199,9 +200,10 @@ def a_job_that_is_stopped_and_goes_on():
     with scratch() as d:
         t = Terminal(["/bin/bash", "--norc", "-im"], PS1="$ ")
         t.type(f"{MARK}={d} {TRACER} record -q -o {d}/rec -- sh -c 'setsid sh -c \"while :; do "
-               f"sleep 0.01; done\" & echo rea\"\"dy; sleep 0.3; echo on; sleep 0.5; echo en\"\"d; "
+               f"sleep 0.01; done\" & echo rea\"\"dy; sleep 2; echo on; sleep 0.5; echo en\"\"d; "
                f"kill $!'\n")
         t.wait("ready")
+        wait_for("the other loop", lambda: "sleep" in marked(d).values())
         t.type("\x1a")
         t.wait("Stopped")
         wait_for("all of it to be stopped", lambda: is_stopped(d))
@@ -243,7 +245,9 @@ def a_recorder_that_is_killed():
                 if held:
                     wait_gone(held)
                 r = replay(d)
-                check(r.rc in (0, 2) and ("recording" in r.err or not r.err), f"{r.rc}: {r.err}")
+                # It may have come before there was a file.
+                check(r.rc in (0, 2) and (not r.err or "recording" in r.err or
+                                          "no such file" in r.err), f"{r.rc}: {r.err}")
 
 
 @test
@@ -253,6 +257,7 @@ def a_recorder_that_does_not_come_to_rest():
     with scratch() as d:
         p = recording(d, "dd", "if=/dev/zero", "of=/dev/null", "bs=1M")
         pid = recorder_of(d)
+        wait_for("the program", lambda: "dd" in marked(d).values())
         time.sleep(0.3)
         run(["prlimit", "--pid", pid, "--rttime=1:"]).ok()
         r = finish(p)
@@ -262,6 +267,53 @@ def a_recorder_that_does_not_come_to_rest():
         r = replay(d)
         equal(r.rc, 2, r.err)
         contains(r.err, "the recording ends behind event", "its replay")
+
+
+def listed(home):
+    text = run([TRACER, "ls", "--json"], env=clean_env(XDG_DATA_HOME=home)).ok().out
+    return {os.path.basename(r["directory"]): r for r in json.loads(text)["recordings"]}
+
+
+@test
+def what_is_known_of_recordings():
+    with scratch() as d:
+        base = f"{d}/tracer/recordings"
+        os.makedirs(base)
+        finish(recording(base, "sh", "-c", "kill -SEGV $$", name="signal"))
+        finish(recording(base, "sh", "-c", "exit 3", name="code"))
+        p = recording(base, "sh", "-c", f"echo >{d}/ready; sleep 95; # 'a'\x1b", name="cut",
+                      opts=())
+        wait_for("its beginning", lambda: os.path.exists(f"{d}/ready"))
+        rows = listed(d)
+        equal({n: r["exit"] for n, r in rows.items()},
+              {"signal": "SIGSEGV", "code": "3", "cut": "running"}, "exits")
+        equal(rows["code"]["command"], "sh -c 'exit 3'", "command")
+        check(rows["code"]["events"] > 50 and rows["code"]["bytes"] > 1000, f"sizes: {rows}")
+        wait_for("events on disk", lambda: listed(d)["cut"]["events"], 5)
+        os.kill(recorder_of(base), signal.SIGKILL)
+        finish(p)
+        wait_for("its end", lambda: listed(d)["cut"]["exit"] == "cut", 5)
+        with open(f"{base}/cut/about", encoding="utf-8") as f:
+            about = json.load(f)
+        equal(about["argv"][:2] + [about["cwd"], about["kernel"]],
+              ["sh", "-c", os.getcwd(), os.uname().release], "what it knows")
+        text = run([TRACER, "ls"], env=clean_env(XDG_DATA_HOME=d)).ok().out
+        check("\x1b" not in text, "control bytes")
+        for hostile in (b"", b"{", b'{"argv":[1]}', b'{"argv":["' + b"a" * 100000, b"\0" * 99):
+            with open(f"{base}/code/about", "wb") as f:
+                f.write(hostile)
+            contains(run([TRACER, "ls"], env=clean_env(XDG_DATA_HOME=d)).ok().out, "/code", "ls")
+
+
+@test
+def how_far_it_is():
+    """On a terminal, where the program's output is elsewhere."""
+    with scratch() as d:
+        t = Terminal(["/bin/sh", "-c", f"{TRACER} record -o {d}/rec -- sleep 2.5 >{d}/out"])
+        t.wait("recording: ")
+        equal(t.end(), 0, t.text)
+        contains(t.text, " events, ", "the line")
+        contains(t.text, f"into {d}/rec", "its end")
 
 
 @test
@@ -336,5 +388,16 @@ def namespaces_of_processes():
             same(d, was)
 
 
+def leave_nothing():
+    """A test that failed may have left programs that never end."""
+    for p in filter(str.isdigit, safe_list("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{p}/environ", "rb") as f:
+            if f"{MARK}=".encode() in f.read():
+                os.kill(int(p), signal.SIGKILL)
+
+
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    finally:
+        leave_nothing()

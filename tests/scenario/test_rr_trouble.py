@@ -3,15 +3,17 @@
 """What can go wrong around a recording: it is said, what runs is ended, and what is there
 replays."""
 import contextlib
+import mmap
 import os
 import resource
 import shutil
 import signal
+import struct
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (DEVNULL, PIPE, TRACER, check, contains, equal, finish, main, need,
+from harness import (DEVNULL, PIPE, Skip, TRACER, check, contains, equal, finish, main, need,
                      run, safe_list, scratch, start, test, wait_for)
 
 PYTHON = "/usr/bin/python3"
@@ -116,6 +118,69 @@ def another_user():
         equal(sorted(os.listdir(d)), ["rec"], "what is left behind")
 
 
+def make_elf32(path):
+    """exit(0) of 32-bit code, in one segment."""
+    base, head = 0x8048000, 52 + 32
+    code = bytes([0xb8, 1, 0, 0, 0, 0x31, 0xdb, 0xcd, 0x80])
+    with open(path, "wb") as f:
+        f.write(struct.pack("<16sHHIIIIIHHHHHH", b"\x7fELF\1\1\1", 2, 3, 1, base + head, 52, 0,
+                            0, 52, 32, 1, 0, 0, 0))
+        f.write(struct.pack("<IIIIIIII", 1, 0, base, base, head + len(code), head + len(code), 5,
+                            4096) + code)
+    os.chmod(path, 0o755)
+
+
+@test
+def code_of_32_bits():
+    with scratch() as d:
+        make_elf32(f"{d}/old")
+        if run(["sh", "-c", f"{d}/old"]).rc != 0:
+            raise Skip("this machine does not run 32-bit programs")
+        r = finish(recording(d, "sh", "-c", f"sleep 94.5 & {d}/old"))
+        equal(r.rc, 125, r.err)
+        contains(r.err, "runs a 32-bit program, which cannot be recorded", "a program")
+        no_process("sleep 94.5")
+        replays_to_its_end(d, 10)
+        code = ("import ctypes, mmap, os\nm = mmap.mmap(-1, 4096, prot=7)\n"
+                "m.write(bytes([0x53, 0xb8, 20, 0, 0, 0, 0xcd, 0x80, 0x5b, 0xc3]))\n"
+                "f = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof("
+                "ctypes.c_char.from_buffer(m)))\nprint(f())\nwhile 1: os.getppid()\n")
+        r = finish(recording(d, PYTHON, "-c", code, name="call"))
+        equal(r.rc, 125, r.err)
+        contains(r.err, "made a call of 32-bit code, which cannot be recorded", "a call")
+
+
+@test
+def an_ioctl_that_is_not_in_the_table():
+    """SIOCGIFBR, whose number does not say what it writes, and which nobody needs any more."""
+    with scratch() as d:
+        code = ("import fcntl, socket, time\n"
+                "fcntl.ioctl(socket.socket(), 0x8940, bytes(256)); print('done')")
+        if run([PYTHON, "-c", code]).rc != 0:
+            raise Skip("this kernel has no SIOCGIFBR")
+        r = finish(recording(d, PYTHON, "-c", code + "; time.sleep(60)"))
+        equal(r.rc, 125, r.err)
+        contains(r.err, "made a call that cannot be recorded: ioctl, number 16, argument 2 0x8940",
+                 "what it says")
+
+
+@test
+def memory_that_others_write():
+    with scratch() as d:
+        path = f"{d}/shared"
+        with open(path, "wb") as f:
+            f.write(bytes(8192))
+        text = (f"import mmap\nf = open({path!r}, 'r+b')\nm = mmap.mmap(f.fileno(), 0)\n"
+                "print(m[0])\n")
+        r = finish(recording(d, PYTHON, "-c", text, opts=(), name="alone"))
+        equal((r.rc, r.out), (0, "0\n"), r.err)
+        check("outside of the recording" not in r.err, f"alone: {r.err}")
+        with open(path, "r+b") as f, mmap.mmap(f.fileno(), 0):
+            r = finish(recording(d, PYTHON, "-c", text * 2, opts=()))
+        equal((r.rc, r.out), (0, "0\n0\n"), r.err)
+        equal(r.err.count(f"{path} is mapped by a process outside of the recording"), 1, r.err)
+
+
 def writer_of(p):
     """The recorder's second thread, once it is there."""
     def found():
@@ -131,7 +196,7 @@ def a_writer_that_is_slow():
     need("taskset")
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
-        return
+        raise Skip("a writer of its own speed needs a CPU of its own")
     with scratch() as d:
         p = recording(d, "sh", "-c", "sleep 1; exec dd if=/dev/zero of=/dev/null bs=1M count=400 "
                       "status=none", start_new_session=False)

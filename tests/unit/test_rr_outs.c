@@ -162,11 +162,24 @@ static void messages_are_followed(void **state)
 	expect(2, 65536, 24);
 	expect(3, 8192, 10);
 	expect(4, 16384, 2);
-	assert_int_equal(walk(299, 2, 3, AT(m), 2, 0, 0, 0), 7);	/* recvmmsg */
+	assert_int_equal(walk(299, 2, 3, AT(m), 2, 0, 4096, 0), 8);	/* recvmmsg */
+	expect(7, 4096, 16);
 	expect(0, AT(&m[0]), 64);
 	expect(5, AT(&m[1]), 64);
 	expect(6, 8192, 4);
-	assert_int_equal(walk(299, 1, 3, AT(m), 2, 0, 0, 0), 5);
+	assert_int_equal(walk(299, 1, 3, AT(m), 2, 0, 4096, 0), 6);
+	expect(5, 4096, 16);
+}
+
+static void some_write_and_fail(void **state)
+{
+	(void)state;
+	assert_int_equal(walk(53, -95, 2, 1, 0, 4096, 0, 0), 1);	/* socketpair: EOPNOTSUPP */
+	expect(0, 4096, 8);
+	assert_int_equal(walk(247, -10, 0, 0, 4096, 4, 8192, 0), 1);	/* waitid: ECHILD */
+	expect(0, 4096, 28);
+	assert_int_equal(walk(314, -7, 0, 4096, 0, 0, 0, 0), 1);	/* sched_setattr: E2BIG */
+	expect(0, 4096, 4);
 }
 
 static void commands_have_rows_of_their_own(void **state)
@@ -222,6 +235,7 @@ int main(void)
 		cmocka_unit_test(lengths_are_read_where_they_lie),
 		cmocka_unit_test(a_result_is_spread_over_iovecs),
 		cmocka_unit_test(messages_are_followed),
+		cmocka_unit_test(some_write_and_fail),
 		cmocka_unit_test(commands_have_rows_of_their_own),
 		cmocka_unit_test(new_threads_ids_are_written_where_they_are_asked_for),
 		cmocka_unit_test(what_is_no_call_is_not_understood),

@@ -3,16 +3,20 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/user.h"
 #include "cli/term.h"
 #include "cmd/record_opts.h"
 #include "collect/privilege.h"
 #include "collect/refusal.h"
+#include "out/human.h"
+#include "rr/recabout.h"
 #include "rr/recdir.h"
 #include "rr/recorder.h"
 
@@ -40,7 +44,27 @@ struct telling {
 	bool terminal;
 	bool waits;		/* has been told */
 	unsigned int seconds;	/* since the first process ended */
+	bool shows;		/* a line of how far it is, which nobody else writes to */
+	bool shown;
 };
+
+static void clear_line(struct telling *t)
+{
+	if (t->shown)
+		(void)!write(STDERR_FILENO, "\r\033[K", 4);
+	t->shown = false;
+}
+
+static void show_line(struct telling *t, const struct recorder_progress *p)
+{
+	char bytes[HUMAN_BYTES], events[HUMAN_BYTES], line[96];
+	int n;
+
+	n = snprintf(line, sizeof(line), "\r\033[Krecording: %s events, %s",
+		     human_count(events, p->events), human_bytes(bytes, p->bytes));
+	(void)!write(STDERR_FILENO, line, (size_t)n);
+	t->shown = true;
+}
 
 static void tell_waiting(struct telling *t, const struct recorder_progress *p)
 {
@@ -49,6 +73,7 @@ static void tell_waiting(struct telling *t, const struct recorder_progress *p)
 	if (t->waits || (!t->terminal && t->seconds++ < SILENT_S))
 		return;
 	t->waits = true;
+	clear_line(t);
 	err_set(&text, 1, "the program has ended; what it began is recorded on until it ends: %"
 		PRIu32 " threads, of process %d (%s) for one", p->threads, (int)p->pid, p->comm);
 	err_hint(&text, "Ctrl-C, or SIGTERM to this process, ends them");
@@ -59,6 +84,8 @@ static void on_progress(void *ctx, const struct recorder_progress *p)
 {
 	struct telling *t = ctx;
 
+	if (t->shows)
+		show_line(t, p);
 	if (p->ended && p->pid)
 		tell_waiting(t, p);
 }
@@ -92,11 +119,47 @@ static int check_privilege(struct err *err)
 	return -EPERM;
 }
 
+static void on_warning(void *ctx, const char *said)
+{
+	struct err text = { 0 };
+
+	clear_line(ctx);
+	err_set(&text, 1, "%s", said);
+	cli_fail("tracer", &text, 0);
+}
+
+/* What is known of it now, or of its end. A recording does without, but then says so. */
+static void write_about(struct recabout_opts *about, const struct recorder_result *res,
+			const struct err *failed)
+{
+	struct recabout end = { .ended = true };
+	struct err err = { 0 };
+
+	if (res) {
+		end.status = res->status;
+		end.events = res->events;
+		end.ended_ns = clock_real_ns();
+		if (failed)
+			buf_adds(&end.error, failed->msg);
+		about->end = &end;
+	}
+	if (recabout_write(about, &err))
+		cli_fail("tracer", &err, 0);
+	recabout_release(&end);
+	about->end = NULL;
+}
+
 static int record(const struct record_opts *o, struct err *err)
 {
-	struct telling telling = { .terminal = isatty(STDERR_FILENO) };
-	struct recorder_opts opts = { .argv = o->argv, .ctx = &telling };
+	struct telling telling = {
+		.terminal = isatty(STDERR_FILENO),
+		/* What the program prints is not to be mixed with it. */
+		.shows = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO),
+	};
+	struct recorder_opts opts = { .argv = o->argv, .checksum = o->checksum,
+				      .ctx = &telling };
 	struct recorder_result res;
+	struct recabout_opts about;
 	struct buf dir = BUF_INIT;
 	int r = check_privilege(err);
 
@@ -106,9 +169,14 @@ static int record(const struct record_opts *o, struct err *err)
 		r = -err->code;
 	r = r ? r : recdir_make(&dir, o->output, o->argv[0], &opts.who, err);
 	if (!r) {
+		about = (struct recabout_opts){ .dir = dir.data, .who = &opts.who,
+						.argv = o->argv, .began_ns = clock_real_ns() };
 		opts.dir = dir.data;
 		opts.progress = o->quiet ? NULL : on_progress;
+		opts.warn = o->quiet ? NULL : on_warning;
+		write_about(&about, NULL, NULL);
 		r = recorder_run(&opts, &res, err);
+		clear_line(&telling);
 		if (r && res.exec_error) {
 			recdir_remove(dir.data, &opts.who);
 			r = res.exec_error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
@@ -118,6 +186,8 @@ static int record(const struct record_opts *o, struct err *err)
 		if (r && res.load_error)
 			refusal_err(err, res.load_error, "cannot load the recorder's programs", "",
 				    NULL);
+		if (res.events)
+			write_about(&about, &res, r ? err : NULL);
 		if (!res.events)
 			recdir_remove(dir.data, &opts.who);
 		else if (!r && !o->quiet)

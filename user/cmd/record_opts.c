@@ -18,6 +18,9 @@ static const struct cli_opt record_rows[] = {
 		  "who called sudo)", RECORD_AT(user) },
 	{ .name = "quiet", .letter = 'q', .kind = CLI_FLAG, .group = GROUP_WHERE,
 	  .help = "no notes on stderr", RECORD_AT(quiet) },
+	{ .name = "checksum", .letter = 'C', .kind = CLI_FLAG, .group = GROUP_WHAT,
+	  .help = "sums of all memory that can be written go in behind each call, and a replay "
+		  "compares them: slow, to find out where one goes wrong", RECORD_AT(checksum) },
 	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = GROUP_OTHER,
 	  .help = "print this help" },
 	CLI_END_OF_OPTS

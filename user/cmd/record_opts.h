@@ -10,7 +10,7 @@
 struct record_opts {
 	const char *output;	/* NULL: below XDG_DATA_HOME */
 	const char *user;	/* runs the command; NULL: who called */
-	bool quiet;
+	bool quiet, checksum;
 	char **argv;		/* of the command */
 };
 

@@ -15,6 +15,7 @@
 #include "cmd/replay_opts.h"
 #include "rr/recdir.h"
 #include "rr/recdump.h"
+#include "rr/recls.h"
 #include "rr/recps.h"
 #include "rr/replayer.h"
 
@@ -57,11 +58,15 @@ static int ps(const struct replay_opts *o, struct err *err)
 
 static int ls(const struct replay_opts *o, struct err *err)
 {
-	struct buf b = BUF_INIT;
-	int r = recls(&b, err);
+	struct out_stream out;
+	struct err late = { 0 };
+	int r = out_stream_init(&out, STDOUT_FILENO, "standard output", 0, err), w;
 
-	(void)o;
-	return r ? r : print(&b, err);
+	if (r)
+		return r;
+	r = recls(&out, o->json, err);
+	w = out_stream_close(&out, r ? &late : err);
+	return r ? r : w;
 }
 
 static const struct {

@@ -81,6 +81,14 @@ static const struct cli_opt reading_rows[] = {
 	CLI_END_OF_OPTS
 };
 
+static const struct cli_opt ls_rows[] = {
+	{ .name = "json", .kind = CLI_FLAG, .group = GROUP_WHAT,
+	  .help = "print JSON instead of a table", REPLAY_AT(json) },
+	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = GROUP_OTHER,
+	  .help = "print this help" },
+	CLI_END_OF_OPTS
+};
+
 static const struct cli_pair reading_exits[] = {
 	{ "0", "done" },
 	{ "2", "usage, or a recording that is not there or damaged" },
@@ -135,12 +143,15 @@ static const struct cli_pair ls_examples[] = {
 const struct cli_cmd ls_cmd = {
 	.name = "ls",
 	.summary = "list the recordings there are",
-	.usage = "",
-	.text = "Lists the recordings below XDG_DATA_HOME, the newest first: when it ended, bytes "
-		"of events, and the directory.",
+	.usage = "[OPTION]...",
+	.text = "Lists the recordings below XDG_DATA_HOME, the newest first: when each began, its "
+		"size with the files in it, events, how the program ended, the directory and the "
+		"command. One that is still made is running; cut is one whose recorder was "
+		"killed, and error one that could not be recorded to its end: up to there both "
+		"replay.",
 	.program = "tracer-replay",
 	.operands = CLI_OPERANDS_NONE,
-	.opts = reading_rows,
+	.opts = ls_rows,
 	.examples = ls_examples,
 	.exits = reading_exits,
 	.check = replay_check,

@@ -10,6 +10,7 @@
 
 struct replay_opts {
 	bool run;		/* -a: to the end, with its output */
+	bool json;		/* of ls */
 	const char *dir;	/* NULL: the newest */
 	uint64_t port, event, pid, fork_pid;	/* 0: not given */
 	const char *commands;	/* a file, or NULL */

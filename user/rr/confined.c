@@ -86,6 +86,24 @@ static void refuse_unseen(struct sock_filter *f, size_t *n)
 	}
 }
 
+/* What could not be replayed, and programs can do without: madvise(2) of these kinds. */
+static const struct { uint32_t nr, arg, value; } invalid[] = {
+	{ 28, 2, 8 },		/* MADV_FREE: pages go whenever memory is short */
+	{ 28, 2, 102 },		/* MADV_GUARD_INSTALL, MADV_GUARD_REMOVE */
+	{ 28, 2, 103 },
+};
+
+static void refuse_invalid(struct sock_filter *f, size_t *n)
+{
+	for (size_t i = 0; i < sizeof(invalid) / sizeof(invalid[0]); i++) {
+		add(f, n, is(invalid[i].nr, 0, 4));
+		add(f, n, load((uint32_t)offsetof(struct seccomp_data, args) + 8 * invalid[i].arg));
+		add(f, n, is(invalid[i].value, 0, 1));
+		add(f, n, answer(SECCOMP_RET_ERRNO | EINVAL));
+		add(f, n, load(offsetof(struct seccomp_data, nr)));
+	}
+}
+
 /* execve waits for us; what is absent is answered; 32-bit code is not for us. */
 static size_t make_filter(struct sock_filter *f)
 {
@@ -104,6 +122,7 @@ static size_t make_filter(struct sock_filter *f)
 		add(f, &n, answer(exec ? SECCOMP_RET_USER_NOTIF : SECCOMP_RET_ERRNO | ENOSYS));
 	}
 	refuse_unseen(f, &n);
+	refuse_invalid(f, &n);
 	add(f, &n, answer(SECCOMP_RET_ALLOW));
 	return n;
 }

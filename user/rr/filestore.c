@@ -22,6 +22,7 @@ static const char *const system_dirs[] = { "/usr/", "/lib/", "/lib64/", "/bin/",
 void filestore_release(struct filestore *s)
 {
 	free(s->kept);
+	free(s->met);
 }
 
 void filestore_path(char *path, size_t n, const char *dir, uint32_t number)
@@ -117,6 +118,23 @@ static int copy_file(const struct filestore *s, pid_t pid, const struct procmap 
 	return r;
 }
 
+bool filestore_meets(struct filestore *s, const struct procmap *m)
+{
+	struct file_id *more;
+
+	if (!m->ino)
+		return false;
+	for (size_t i = 0; i < s->nmet; i++)
+		if (s->met[i].dev == m->dev && s->met[i].ino == m->ino)
+			return false;
+	more = realloc(s->met, (s->nmet + 1) * sizeof(*more));
+	if (!more)
+		return true;
+	s->met = more;
+	s->met[s->nmet++] = (struct file_id){ m->dev, m->ino };
+	return true;
+}
+
 int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint32_t *number,
 		   struct err *err)
 {
@@ -126,7 +144,8 @@ int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint
 	*number = 0;
 	if (!m->ino || is_system(m))
 		return 0;
-	for (uint32_t i = 0; i < s->n; i++) {
+	/* What is shared may have changed without a trace: by way of memory, times stand still. */
+	for (uint32_t i = 0; i < s->n && !m->shared; i++) {
 		if (s->kept[i].dev != m->dev || s->kept[i].ino != m->ino ||
 		    s->kept[i].size != m->size || s->kept[i].mtime_ns != m->mtime_ns)
 			continue;

@@ -20,6 +20,8 @@ struct filestore {
 	struct recqueue *queue;	/* copies what nobody changes through the mapping */
 	struct { uint64_t dev, ino, size, mtime_ns; } *kept;	/* number n is kept[n - 1] */
 	uint32_t n;
+	struct file_id { uint64_t dev, ino; } *met;	/* those that were mapped shared */
+	size_t nmet;
 };
 
 void filestore_release(struct filestore *s);
@@ -29,6 +31,8 @@ void filestore_release(struct filestore *s);
  */
 int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint32_t *number,
 		   struct err *err);
+/* Takes note of a file that is mapped shared: whether it is the first time. */
+bool filestore_meets(struct filestore *s, const struct procmap *m);
 /* "DIR/files/NUMBER" into @path. */
 void filestore_path(char *path, size_t n, const char *dir, uint32_t number);
 

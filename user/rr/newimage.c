@@ -8,6 +8,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +18,9 @@
 #include <sys/user.h>
 
 #include "base/buf.h"
+#include "rr/ldtsc.h"
 
+#define CS_64 0x33	/* __USER_CS, arch/x86/include/asm/segment.h */
 #define PAGE ((uint64_t)4096)
 #define EVENT_BYTES ((size_t)1 << 18)	/* of memory in an event */
 #define STACK_MOST ((uint64_t)8 << 20)
@@ -174,6 +177,9 @@ int newimage_record(pid_t pid, struct recfile *f, struct filestore *files, struc
 	memcpy(e.reg, &regs, sizeof(regs));
 	if (!ptrace(PTRACE_GETEVENTMSG, pid, 0, &former) && (pid_t)former != pid)
 		e.former = (uint32_t)former;
+	if (regs.cs != CS_64)
+		return err_set(err, ENOTSUP, "process %d runs a 32-bit program, which cannot be "
+			       "recorded", (int)pid);
 	if (hide_vdso(pid, regs.rsp))
 		return err_set(err, EFAULT, "cannot read the arguments of process %d", (int)pid);
 	r = procmaps_read(&maps, pid, err);
@@ -186,10 +192,12 @@ int newimage_record(pid_t pid, struct recfile *f, struct filestore *files, struc
 		return err_set(err, ENOTSUP, "process %d has no stack or no vdso", (int)pid);
 	}
 	e.vdso = vdso->start;
+	e.cpu = (uint32_t)sched_getcpu();	/* ours is the program's, too */
 	e.stack_high = stack->end;
 	e.stack_low = stack->end - STACK_MOST;
 	r = recfile_add(f, &e.head, err);
 	r = r ? r : add_maps(pid, &maps, f, files, err);
+	r = r ? r : ldtsc_silence(pid, &maps, f, err);
 	procmaps_release(&maps);
 	return r;
 }

@@ -86,14 +86,18 @@ int recdir_make(struct buf *path, const char *name, const char *program,
 
 void recdir_remove(const char *path, const struct caller *who)
 {
-	struct buf events = BUF_INIT;
+	static const char *const files[] = { "events", "about" };
+	struct buf file = BUF_INIT;
 
 	if (caller_lower(who))
 		return;
-	if (!buf_addf(&events, "%s/events", path))
-		unlink(events.data);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		buf_reset(&file);
+		if (!buf_addf(&file, "%s/%s", path, files[i]))
+			unlink(file.data);
+	}
 	rmdir(path);
-	buf_release(&events);
+	buf_release(&file);
 	(void)caller_raise(who);
 }
 

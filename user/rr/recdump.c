@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/codepoint.h"
 #include "base/io.h"
+#include "rr/memsum.h"
 #include "rr/recfile.h"
 
 #define FLUSH_BYTES 65536
@@ -100,6 +101,32 @@ static void dump_memory(struct buf *b, const struct rr_head *h)
 	buf_addf(b, "%zu bytes of memory", h->bytes - sizeof(*h));
 }
 
+static void dump_sums(struct buf *b, const struct rr_head *h)
+{
+	const struct rr_sums *s;
+	const uint32_t *sum;
+	const char *name;
+	uint64_t pages = 0;
+	size_t at = 0, maps = 0;
+	int r;
+
+	while ((r = memsum_next(h, &at, &s, &name, &sum)) > 0) {
+		pages += s->pages;
+		maps += s->flags & RR_SUMS_NAME;
+	}
+	buf_addf(b, "sums of %" PRIu64 " pages in %zu mappings%s", pages, maps,
+		 r ? ", damaged" : "");
+}
+
+static void dump_file(struct buf *b, const struct rr_head *h)
+{
+	const struct rr_ev_file *e = (const void *)h;
+
+	buf_addf(b, "changed file %#" PRIx64 ":%" PRIu64 ", of %" PRIu64 " bytes: %u bytes at %"
+		 PRIu64, (uint64_t)e->dev, (uint64_t)e->ino, (uint64_t)e->size, e->bytes,
+		 (uint64_t)e->offset);
+}
+
 static const struct { size_t bytes; void (*dump)(struct buf *b, const struct rr_head *h); }
 kinds[RR_EV_TYPES] = {
 	[RR_EV_CALL] = { sizeof(struct rr_ev_call), dump_call },
@@ -111,6 +138,8 @@ kinds[RR_EV_TYPES] = {
 	[RR_EV_EXEC] = { sizeof(struct rr_ev_exec), dump_exec },
 	[RR_EV_MAP] = { sizeof(struct rr_ev_map), dump_map },
 	[RR_EV_MEMORY] = { sizeof(struct rr_head), dump_memory },
+	[RR_EV_FILE] = { sizeof(struct rr_ev_file), dump_file },
+	[RR_EV_SUMS] = { sizeof(struct rr_head), dump_sums },
 };
 
 static int flush(struct buf *b, int fd, struct err *err)

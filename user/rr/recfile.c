@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -63,6 +64,9 @@ int recfile_create(struct recfile **out, const char *path, struct recqueue *queu
 	f->queue = queue;
 	f->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	r = f->fd < 0 ? err_sys(err, errno, "cannot make %s", path) : 0;
+	/* For `tracer ls`, and held as long as we live. */
+	if (!r)
+		(void)flock(f->fd, LOCK_EX | LOCK_NB);
 	f->zstd = ZSTD_createCCtx();
 	if (!r && !f->zstd)
 		r = err_sys(err, ENOMEM, "cannot record");
@@ -203,6 +207,27 @@ void recfile_close(struct recfile *f)
 		buf_release(&f->spare[--f->nspare]);
 	ZSTD_freeCCtx(f->zstd);
 	free(f);
+}
+
+uint64_t recfile_count(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	off_t at = sizeof(struct file_head);
+	struct chunk_head head;
+	uint64_t events = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return 0;
+	while (!fstat(fd, &st) && pread(fd, &head, sizeof(head), at) == sizeof(head) &&
+	       head.magic == CHUNK_MAGIC) {
+		at += (off_t)sizeof(head) + (off_t)head.packed_bytes;
+		if (at > st.st_size)
+			break;
+		events += head.events;
+	}
+	close(fd);
+	return events;
 }
 
 struct recread {

@@ -34,6 +34,9 @@ uint64_t recfile_events(const struct recfile *f);
 uint64_t recfile_bytes(const struct recfile *f);	/* on disk by now */
 void recfile_close(struct recfile *f);
 
+/* The events of the whole chunks of @path, which may be written to; 0 where it is none. */
+uint64_t recfile_count(const char *path);
+
 /* ---- reading -------------------------------------------------------------- */
 
 struct recread;

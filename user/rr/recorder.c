@@ -21,13 +21,17 @@
 
 #include "shared/rr.h"
 #include "rr.skel.h"
+#include "rr/memsum.h"
 #include "rr/newimage.h"
+#include "rr/ordinary.h"
 #include "rr/procmaps.h"
 #include "rr/recorded.h"
 #include "rr/recorder_state.h"
 #include "rr/watchdog.h"
+#include "rr/written.h"
 
 #define PRIORITY 2		/* above the program's */
+#define NR_MMAP 9
 #define CANNOT_LOAD "cannot load the recorder's programs"
 #define AT_ONCE_S 10		/* it may run without sleep: copying a large file */
 #define COULD_NOT 125
@@ -62,6 +66,27 @@ static void set_outputs(struct rr_config *cfg)
 	}
 }
 
+/* Parts of a new mapping may be others' by now. */
+static void as_asked(struct procmap *m, const struct rr_ev_call *e)
+{
+	m->prot = (int)e->arg[2];
+	m->shared = e->arg[3] & MAP_SHARED;
+	m->offset = e->arg[5];
+	m->start = (uint64_t)e->ret;
+	m->end = m->start + ((e->arg[1] + 4095) & ~4095ull);
+}
+
+/* Whoever else has it mapped is not recorded: of the program's own, this is the first. */
+static void warn_of_sharing(struct recorder *rec, const struct procmap *m)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%.300s is mapped by a process outside of the recording: a "
+		 "replay does not see what that writes into it", m->path);
+	if (rec->opts->warn)
+		rec->opts->warn(rec->opts->ctx, text);
+}
+
 /* A file was mapped: what it is, while it is still there. */
 static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
 {
@@ -75,12 +100,10 @@ static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
 	m = procmaps_find(&maps, (uint64_t)e->ret);
 	if (m) {
 		part = *m;
-		/* As it was asked for: parts of it may be others' by now. */
-		part.prot = (int)e->arg[2];
-		part.shared = e->arg[3] & MAP_SHARED;
-		part.offset = e->arg[5];
-		part.start = (uint64_t)e->ret;
-		part.end = part.start + ((e->arg[1] + 4095) & ~4095ull);
+		if (e->nr == NR_MMAP)
+			as_asked(&part, e);
+		if (part.shared && filestore_meets(&rec->files, &part) && e->writers)
+			warn_of_sharing(rec, &part);
 		r = newimage_add_map(e->head.tid, &part, rec->file, &rec->files, rec->err);
 	} else {
 		r = err_set(rec->err, ENOENT, "the mapping at %#llx of process %u was gone",
@@ -102,9 +125,12 @@ static int on_event(void *ctx, void *data, size_t n)
 	}
 	if (rec->failed)
 		return 0;
+	rec->ended_call = h->type == RR_EV_CALL ? h->tid : 0;
 	rec->failed = recfile_add(rec->file, h, rec->err);
 	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_FILE)
 		rec->failed = add_mapped(rec, data);
+	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_WROTE)
+		rec->failed = written_add(data, rec->file, rec->err);
 	return 0;
 }
 
@@ -118,6 +144,7 @@ static int load(struct recorder *rec)
 	if (!rec->bpf)
 		return err_sys(rec->err, errno, CANNOT_LOAD);
 	set_outputs((struct rr_config *)&rec->bpf->rodata->cfg);
+	((struct rr_config *)&rec->bpf->rodata->cfg)->wake_each = rec->opts->checksum;
 	r = rr_bpf__load(rec->bpf);
 	if (!r)
 		r = rr_bpf__attach(rec->bpf);
@@ -147,10 +174,41 @@ static int refused(struct recorder *rec, const struct rr_counts *c)
 {
 	const char *name = c->refused_nr < RR_NR_CALLS ? names[c->refused_nr] : NULL;
 
+	if (c->refused_compat)
+		return err_set(rec->err, ENOTSUP, "thread %u made a call of 32-bit code, which "
+			       "cannot be recorded", c->refused_tid);
 	err_set(rec->err, ENOTSUP, "thread %u made a call that cannot be recorded: %s, number "
 		"%llu, argument 2 %#llx", c->refused_tid, name ? name : "without a name",
 		(unsigned long long)c->refused_nr, (unsigned long long)c->refused_arg);
 	return -ENOTSUP;
+}
+
+/*
+ * Memory behind the call that ended last, while its thread stands there: it lost the CPU to us
+ * before it could run on. Where we had to wait for something meanwhile, a disk or a lock on its
+ * mappings, it may have got it back: then there are none of this call.
+ */
+static int add_sums(struct recorder *rec)
+{
+	const volatile struct rr_counts *c = &rec->bpf->bss->counts;
+	const uint32_t tid = rec->ended_call;
+	const uint64_t runs = c->runs;
+	int r;
+
+	rec->ended_call = 0;
+	if (!tid || c->stands != tid)
+		return 0;
+	buf_reset(&rec->sums);
+	r = memsum_make(&rec->sums, (pid_t)tid, rec->err);
+	if (r == -ENOENT || r == -ESRCH)
+		return 0;
+	for (size_t at = 0; !r && c->runs == runs && at < rec->sums.len;) {
+		const struct rr_head *h = (const void *)(rec->sums.data + at);
+
+		r = recfile_add(rec->file, h, rec->err);
+		at += h->bytes;
+	}
+	return r;
 }
 
 int recorder_drain(struct recorder *rec)
@@ -158,6 +216,8 @@ int recorder_drain(struct recorder *rec)
 	const struct rr_counts *c = rec->counts;
 
 	ring_buffer__consume(rec->ring);
+	if (!rec->failed && rec->opts->checksum)
+		rec->failed = add_sums(rec);
 	if (!rec->failed && c->lost)
 		rec->failed = err_set(rec->err, ENOBUFS, "%llu events were lost",
 				      (unsigned long long)c->lost);
@@ -218,7 +278,7 @@ static void end_all(struct recorder *rec)
 {
 	recorded_kill(rec->link, rec->child.pidfd, KILL_MS);
 	if (!rec->ended)
-		waitpid(rec->child.pid, &rec->result->status, __WALL);
+		rec->result->status = ordinary_reap(rec->child.pid);
 }
 
 /* Nothing was recorded: it could not be started, or was ended before. */
@@ -292,5 +352,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	recqueue_free(rec.queue);
 	recfile_close(rec.file);
 	filestore_release(&rec.files);
+	buf_release(&rec.sums);
+	free(rec.held);
 	return r;
 }

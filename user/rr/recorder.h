@@ -24,9 +24,12 @@ struct recorder_opts {
 	char **argv;
 	const char *dir;	/* is there; the events go into it */
 	struct caller who;	/* whom the program runs as, and whose the files are */
+	bool checksum;		/* sums of its memory go in behind each call */
 	const struct passwd *user;	/* whom the program runs as instead; NULL */
 	/* About once a second; may be NULL. What is recorded waits for it. */
 	void (*progress)(void *ctx, const struct recorder_progress *p);
+	/* What may make a replay differ from what was recorded; may be NULL. */
+	void (*warn)(void *ctx, const char *text);
 	void *ctx;
 };
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "rr/confined.h"
 #include "rr/filestore.h"
 #include "rr/guardian.h"
@@ -34,6 +35,10 @@ struct recorder {
 	struct err *err;
 	int failed;		/* of the events so far */
 	bool ended;		/* the first process has */
+	pid_t *held;		/* attached to, for their execve */
+	size_t nheld;
+	uint32_t ended_call;	/* the thread whose call was the last event, or 0 */
+	struct buf sums;	/* of memory behind it */
 };
 
 /* Takes what is in the ring; 0, or what the recording has to end for. */

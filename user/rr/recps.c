@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "rr/recps.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
-#include "rr/recdir.h"
 #include "rr/recfile.h"
 
 struct proc {
@@ -153,81 +149,5 @@ int recps(struct buf *out, const char *dir, struct err *err)
 	}
 	free(all.at);
 	recread_close(rec);
-	return r;
-}
-
-struct entry {
-	struct timespec when;
-	uint64_t bytes;
-	char name[256];
-};
-
-static int newest_first(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-
-	if (x->when.tv_sec != y->when.tv_sec)
-		return x->when.tv_sec < y->when.tv_sec ? 1 : -1;
-	return x->when.tv_nsec < y->when.tv_nsec ? 1 : -1;
-}
-
-static int list(struct entry **out, size_t *n, const char *base)
-{
-	DIR *dir = opendir(base);
-	struct entry *e = NULL;
-	struct dirent *d;
-	struct stat st;
-
-	while (dir && (d = readdir(dir))) {
-		char path[4096 + 300];
-		void *more;
-
-		snprintf(path, sizeof(path), "%s/%s/events", base, d->d_name);
-		if (d->d_name[0] == '.' || stat(path, &st))
-			continue;
-		more = realloc(e, (*n + 1) * sizeof(*e));
-		if (!more) {
-			free(e);
-			closedir(dir);
-			return -ENOMEM;
-		}
-		e = more;
-		e[*n].when = st.st_mtim;
-		e[*n].bytes = (uint64_t)st.st_size;
-		snprintf(e[*n].name, sizeof(e[*n].name), "%s", d->d_name);
-		++*n;
-	}
-	if (dir)
-		closedir(dir);
-	*out = e;
-	return 0;
-}
-
-int recls(struct buf *out, struct err *err)
-{
-	struct buf base = BUF_INIT;
-	struct entry *e = NULL;
-	size_t n = 0;
-	int r = recdir_base(&base, err);
-
-	if (r)
-		return r;
-	r = list(&e, &n, base.data);
-	if (r)
-		err_sys(err, -r, "cannot list recordings");
-	else if (n)
-		qsort(e, n, sizeof(*e), newest_first);
-	for (size_t i = 0; !r && i < n; i++) {
-		char when[32];
-		struct tm tm;
-
-		localtime_r(&e[i].when.tv_sec, &tm);
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &tm);
-		buf_addf(out, "%s %12" PRIu64 "  %s/", when, e[i].bytes, base.data);
-		add_name(out, e[i].name);
-		buf_addc(out, '\n');
-	}
-	free(e);
-	buf_release(&base);
 	return r;
 }

@@ -2,13 +2,11 @@
 #ifndef RR_RECPS_H
 #define RR_RECPS_H
 
-/* The processes of a recording, and the recordings there are. */
+/* The processes of a recording. */
 #include "base/buf.h"
 #include "base/err.h"
 
 /* A line for each process and image: id, parent, how it ended, program. -errno with words. */
 int recps(struct buf *out, const char *dir, struct err *err);
-/* A line for each recording of this user, the newest first: time, size, directory. */
-int recls(struct buf *out, struct err *err);
 
 #endif

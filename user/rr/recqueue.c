@@ -10,13 +10,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "rr/ordinary.h"
 
 #define BYTES_MOST ((size_t)256 << 20)	/* that wait: then all does */
 #define HOLD_NS ((uint64_t)500000000)	/* at once */
@@ -79,34 +79,6 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* The recorder's own priority and CPU are not for it. */
-static int start(struct recqueue *q)
-{
-	const struct sched_param none = { 0 };
-	sigset_t every, old;
-	pthread_attr_t attr;
-	cpu_set_t all;
-	int r;
-
-	CPU_ZERO(&all);
-	for (int i = 0; i < CPU_SETSIZE; i++)
-		CPU_SET(i, &all);
-	r = pthread_attr_init(&attr);
-	if (r)
-		return r;
-	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-	pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
-	pthread_attr_setschedparam(&attr, &none);
-	pthread_attr_setaffinity_np(&attr, sizeof(all), &all);
-	/* A signal that is the recorder's to hear of would be lost in it. */
-	sigfillset(&every);
-	pthread_sigmask(SIG_SETMASK, &every, &old);
-	r = pthread_create(&q->thread, &attr, work, q);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return r;
-}
-
 struct recqueue *recqueue_new(struct err *err)
 {
 	struct recqueue *q = calloc(1, sizeof(*q));
@@ -124,7 +96,7 @@ struct recqueue *recqueue_new(struct err *err)
 	pthread_mutexattr_destroy(&attr);
 	pthread_cond_init(&q->less, NULL);
 	sem_init(&q->more, 0, 0);
-	r = start(q);
+	r = ordinary_thread(&q->thread, work, q);
 	if (!r)
 		return q;
 	err_sys(err, r, "cannot start a thread");

@@ -24,6 +24,17 @@
 #define TICK_NS ((uint64_t)1000000000)
 #define KILL_MS 1000
 
+static int hold(struct recorder *rec, pid_t pid)
+{
+	pid_t *more = realloc(rec->held, (rec->nheld + 1) * sizeof(*more));
+
+	if (!more)
+		return err_sys(rec->err, ENOMEM, "cannot record");
+	rec->held = more;
+	rec->held[rec->nheld++] = pid;
+	return 0;
+}
+
 /*
  * Lets an execve go on, held so that it stops behind it: in the new image, or where the old
  * one goes on. Others may run until then.
@@ -47,7 +58,7 @@ static int on_notify(struct recorder *rec)
 		       err_sys(rec->err, errno, "cannot stop process %d at its execve", (int)pid);
 	if (ioctl(rec->child.notify, SECCOMP_IOCTL_NOTIF_SEND, &resp) && errno != ENOENT)
 		return err_sys(rec->err, errno, "cannot let process %d exec", (int)pid);
-	return 0;
+	return hold(rec, pid);
 }
 
 struct stopping {
@@ -98,6 +109,13 @@ static bool is_from_terminal(const struct recorder *rec, int sig)
 	return sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU || rec->signals.stop_asked;
 }
 
+static void let_go(struct recorder *rec, pid_t pid)
+{
+	for (size_t i = 0; i < rec->nheld; i++)
+		if (rec->held[i] == pid)
+			rec->held[i--] = rec->held[--rec->nheld];
+}
+
 static int on_stop(struct recorder *rec, pid_t pid, int status)
 {
 	const int sig = WSTOPSIG(status);
@@ -108,30 +126,83 @@ static int on_stop(struct recorder *rec, pid_t pid, int status)
 		r = r ? r : newimage_record(pid, rec->file, &rec->files, rec->err);
 	}
 	/* A signal that came first is not to be lost. */
+	let_go(rec, pid);
 	if (!ptrace(PTRACE_DETACH, pid, 0, status >> 16 ? 0 : sig) || status >> 16)
 		return r;
 	/* It is not attached: its parent hears of its stop, as of any child's. */
 	return pid == rec->child.pid && is_from_terminal(rec, sig) ? follow_stop(rec) : r;
 }
 
-static int on_children(struct recorder *rec)
+static int reap(void *arg, struct err *err)
+{
+	pid_t *pid = arg;
+
+	(void)err;
+	waitpid(*pid, NULL, __WALL);
+	return 0;
+}
+
+/*
+ * Whether @pid has ended, and its status as wait(2) tells it. To take an ended process, the
+ * kernel goes round until nobody holds its directory in /proc: who does may be the recorded
+ * program, which would never run again if we went round before it. The queue's thread does it.
+ */
+static int has_ended(struct recorder *rec, pid_t pid, int *status)
+{
+	siginfo_t si = { 0 };
+	pid_t *copy;
+	int r;
+
+	if (waitid(P_PID, (id_t)pid, &si, WEXITED | WNOWAIT | WNOHANG | __WALL) || !si.si_pid)
+		return 0;
+	*status = si.si_code == CLD_KILLED ? si.si_status : si.si_code == CLD_DUMPED ?
+		  si.si_status | 0x80 : (si.si_status & 0xff) << 8;
+	copy = malloc(sizeof(*copy));
+	if (!copy)
+		return err_sys(rec->err, ENOMEM, "cannot record");
+	*copy = pid;
+	r = recqueue_add(rec->queue, reap, free, copy, 0, rec->err);
+	if (r)
+		free(copy);
+	return r ? r : 1;
+}
+
+static int on_ends(struct recorder *rec)
 {
 	int status, r = 0;
-	pid_t pid;
 
-	while (!r && (pid = waitpid(-1, &status, __WALL | WNOHANG | WUNTRACED)) > 0) {
-		if (WIFSTOPPED(status)) {
-			r = on_stop(rec, pid, status);
-		} else if (pid == rec->child.pid) {
-			rec->result->status = status;
-			rec->ended = true;
-			rec->signals.first = 0;
-		} else if (pid == rec->guardian.pid) {
-			rec->guardian.pid = 0;
-			r = err_set(rec->err, ECHILD, "the recorder's guardian was killed");
-		}
+	if (!rec->ended)
+		r = has_ended(rec, rec->child.pid, &status);
+	if (r > 0) {
+		rec->result->status = status;
+		rec->ended = true;
+		rec->signals.first = 0;
 	}
-	return r;
+	for (size_t i = 0; r >= 0 && i < rec->nheld; i++) {
+		r = has_ended(rec, rec->held[i], &status);
+		if (r > 0)
+			rec->held[i--] = rec->held[--rec->nheld];
+	}
+	if (r >= 0 && rec->guardian.pid)
+		r = has_ended(rec, rec->guardian.pid, &status);
+	else
+		return r < 0 ? r : 0;
+	if (r <= 0)
+		return r;
+	rec->guardian.pid = 0;
+	return err_set(rec->err, ECHILD, "the recorder's guardian was killed");
+}
+
+static int on_children(struct recorder *rec)
+{
+	siginfo_t si = { 0 };
+	int r = 0;
+
+	while (!r && !waitid(P_ALL, 0, &si, WSTOPPED | WNOHANG | __WALL) && si.si_pid) {
+		r = on_stop(rec, si.si_pid, si.si_status << 8 | 0x7f);
+		si.si_pid = 0;
+	}
+	return r ? r : on_ends(rec);
 }
 
 static int on_signals(struct recorder *rec)

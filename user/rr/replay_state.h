@@ -16,6 +16,7 @@
 /* A file of shared mappings, by what it was when it was recorded. */
 struct shared_file {
 	uint64_t dev, ino;
+	uint32_t copy;		/* of the recording's, that it was last made from */
 	int fd;
 	bool written;		/* or may have been */
 	bool stale;		/* the replay went back to before it was first mapped */
@@ -73,13 +74,25 @@ int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_head 
  * more; 0: it is to be done, the thread may stand at it; -errno.
  */
 int replay_batch(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
-/* Whether a call needs nothing but that memory and a result are written. */
+/* Whether the event is of a call that needs nothing but that memory and a result are written. */
 bool replay_is_plain(const struct rr_head *h);
+/* What a plain call means for the thread's end. */
+void replay_note(struct rthread *t, const struct rr_ev_call *e);
 int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h);
+/* A call that changes what is mapped, or the CPU's state. */
+int replay_memory_call(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
+/* A process_vm_writev: into the memory of another thread's process. */
+int replay_write_across(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
+/* An RR_EV_FILE: what a call changed in a file that is mapped shared. */
+int replay_file(struct replayer *p, const struct rr_head *h);
 /* For who looks on: to where the thread ended, also by a signal. */
 int replay_to_end(struct replayer *p, struct rthread *t, const struct rr_ev_exit *e);
 /* The mapping of an RR_EV_MAP; the pieces behind the first @at bytes of an event. */
+/* Our pages make way for what the program maps there, and patches go with what it unmaps. */
+int replay_make_way(struct replayer *p, struct rthread *t, uint64_t start, uint64_t bytes);
 int replay_map(struct replayer *p, struct rthread *t, const struct rr_head *h);
 int replay_pieces(struct replayer *p, struct rthread *t, const struct rr_head *h, size_t at);
+/* The sums of memory behind the call that ended last. */
+int replay_sums(struct replayer *p, const struct rthread *t, const struct rr_head *h);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "rr/replay_state.h"
+#include "rr/robust.h"
 
 int replay_fail(const struct replayer *p, const struct rthread *t, int code, const char *fmt, ...)
 {
@@ -46,6 +47,24 @@ static int map_inproc(struct replayer *p, struct rspace *s)
 			  PROT_READ | PROT_WRITE | PROT_EXEC, true, path, 0, p->err);
 }
 
+/*
+ * On the processor of the recording: cpuid tells which one it is, and the dynamic linker keeps
+ * the answer. With the processes of the replay on the same one, a stop costs a sixth. Where it is
+ * not there, any will do.
+ */
+static void stay_on(uint32_t cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	if (!sched_setaffinity(0, sizeof(one), &one))
+		return;
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
 static int on_exec(struct replayer *p, const struct rr_head *h)
 {
 	const struct rr_ev_exec *e = (const void *)h;
@@ -66,6 +85,7 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 	} else if (p->first) {
 		return replay_damaged(p, "a new image of nobody");
 	} else {
+		stay_on(e->cpu);
 		p->first = p->running = h->tid;
 		t = rthreads_add(&p->all, h->tid, NULL);
 		if (!t)
@@ -76,7 +96,7 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 		return err_sys(p->err, ENOMEM, "cannot replay");
 	t->new_image = true;
 	t->at_call = false;
-	t->clear_tid = 0;
+	t->clear_tid = t->robust = 0;
 	r = rthread_new_space(t, e->vdso, p->err);
 	r = r ? r : map_inproc(p, t->space);
 	r = r ? r : tracee_reset_fpu(&t->space->t, p->err);
@@ -176,6 +196,14 @@ static int between_calls(struct replayer *p, struct rthread *t, const struct rr_
 	return replay_to_place(p, t, &e->head, &e->at, sizeof(*e));
 }
 
+/* Pieces are what its call had written before it waited. */
+static int in_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
+{
+	int r = replay_to_call(p, t);
+
+	return r ? r : replay_pieces(p, t, h, RR_SWITCH_SHORT);
+}
+
 /* Brings the thread that ran to where it was when another took its place. */
 static int on_switch(struct replayer *p, struct rthread *t, const struct rr_head *h)
 {
@@ -186,7 +214,7 @@ static int on_switch(struct replayer *p, struct rthread *t, const struct rr_head
 		return replay_damaged(p, "a switch");
 	/* One that shares memory with nobody may be anywhere. */
 	if (t && !t->born && !t->new_image && (t->space->threads > 1 || t->space->shares))
-		r = e->in_call ? replay_to_call(p, t) : between_calls(p, t, e);
+		r = e->in_call ? in_call(p, t, h) : between_calls(p, t, e);
 	p->running = e->next;
 	return r;
 }
@@ -215,19 +243,21 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 		p->result->status = (int)e->code;
 	if (!r && t->clear_tid && t->space->threads > 1)
 		tracee_write(&t->space->t, t->clear_tid, &none, sizeof(none));
+	if (!r && t->space && (t->space->threads > 1 || t->space->shares))
+		robust_die(t);
 	rthreads_remove(&p->all, t);
 	return r;
 }
 
 static int on_event(struct replayer *p, const struct rr_head *h)
 {
-	struct rthread *t;
+	struct rthread *t = rthreads_find(&p->all, h->tid);
 
 	if (p->ahead) {
 		p->ahead--;
+		replay_note(t, (const void *)h);
 		return 0;
 	}
-	t = rthreads_find(&p->all, h->tid);
 	if (h->type == RR_EV_EXEC)
 		return on_exec(p, h);
 	/* The one that ran before may have ended. */
@@ -240,6 +270,8 @@ static int on_event(struct replayer *p, const struct rr_head *h)
 	case RR_EV_PIECES: return replay_call(p, t, h);
 	case RR_EV_MAP: return replay_map(p, t, h);
 	case RR_EV_MEMORY: return replay_pieces(p, t, h, sizeof(*h));
+	case RR_EV_SUMS: return replay_sums(p, t, h);
+	case RR_EV_FILE: return replay_file(p, h);
 	case RR_EV_SIGNAL: return replay_signal(p, t, h);
 	case RR_EV_FORK: return on_fork(p, t, h);
 	case RR_EV_EXIT: return on_exit_event(p, t, h);
@@ -256,16 +288,6 @@ static void say_where(const struct replayer *p)
 		return;
 	memcpy(text, p->err->msg, sizeof(text));
 	replay_fail(p, NULL, p->err->code, "%s", text);
-}
-
-/* With the processes of the replay on the same processor, a stop costs a sixth. */
-static void stay_here(void)
-{
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(sched_getcpu(), &one);
-	sched_setaffinity(0, sizeof(one), &one);
 }
 
 /* The next event: 1; 0: the end; -ECANCELED: there is another next one. */
@@ -314,7 +336,6 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	int r;
 
 	*result = (struct replayer_result){ 0 };
-	stay_here();
 	snprintf(path, sizeof(path), "%s/events", opts->dir);
 	r = recread_open(&p.file, path, err);
 	if (r)

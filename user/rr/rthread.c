@@ -51,21 +51,6 @@ struct rthread *rthreads_add(struct rthreads *all, uint32_t tid, struct rspace *
 	return t;
 }
 
-int rthreads_rename(struct rthreads *all, struct rthread *t, uint32_t tid)
-{
-	struct rthread **slot;
-
-	if (t->tid == tid)
-		return 0;
-	slot = map_put(all->by_tid, &tid);
-	if (!slot)
-		return -ENOMEM;
-	*slot = t;
-	map_del(all->by_tid, &t->tid);
-	t->tid = tid;
-	return 0;
-}
-
 static void leave_space(struct rthread *t)
 {
 	struct rspace *s = t->space;
@@ -86,6 +71,19 @@ static void free_thread(struct rthread *t)
 	leave_space(t);
 	free(t->xstate);
 	free(t);
+}
+
+int rthreads_rename(struct rthreads *all, struct rthread *t, uint32_t tid)
+{
+	struct rthread **slot = map_put(all->by_tid, &tid);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = t;
+	if (t->tid != tid)
+		map_del(all->by_tid, &t->tid);
+	t->tid = tid;
+	return 0;
 }
 
 void rthreads_remove(struct rthreads *all, struct rthread *t)

@@ -34,6 +34,7 @@ struct rthread {
 	unsigned char *xstate;		/* the same; .xstate_bytes */
 	size_t xstate_bytes;
 	uint64_t clear_tid;	/* set to 0 at its end; 0: nothing is */
+	uint64_t robust;	/* the head of its list of locks, or 0 */
 	bool at_call;		/* it stands at a call */
 	bool after_call;	/* it has not run since its last call */
 	bool broken;		/* its last call was broken off: it is made again */
@@ -51,7 +52,7 @@ struct rthreads {
 struct rthread *rthreads_find(const struct rthreads *all, uint32_t tid);
 /* A thread in @space, which may be NULL. NULL: no memory. */
 struct rthread *rthreads_add(struct rthreads *all, uint32_t tid, struct rspace *space);
-/* It goes on by another id. 0 or -ENOMEM. */
+/* It has another id from now on, which nobody has; -ENOMEM. */
 int rthreads_rename(struct rthreads *all, struct rthread *t, uint32_t tid);
 /* It is gone, and its space when it was the last. */
 void rthreads_remove(struct rthreads *all, struct rthread *t);

@@ -28,6 +28,7 @@
 #define XSTATE_MOST 16384
 
 #define CONTEXT_MASK 256		/* behind the registers */
+#define CONTEXT_ALT_FLAGS 24	/* of the alternate stack, before the registers */
 
 /* struct sigcontext, <asm/sigcontext.h>. */
 struct frame_regs {
@@ -78,7 +79,10 @@ static int prepare(struct tracee *t, const struct rr_ev_signal *e, struct err *e
 	return r ? r : unblock(t, err);
 }
 
-/* What the frame has of the thread's last fault, and of the signal. */
+/*
+ * What the frame has of the thread's last fault, and of the signal. A thread that never had an
+ * alternate stack has flags of 0, which no sigaltstack can bring back: that makes SS_DISABLE.
+ */
 static int patch(struct tracee *t, const struct rr_ev_signal *e, struct err *err)
 {
 	const uint64_t regs = t->regs.rsp + FRAME_CONTEXT + CONTEXT_REGS;
@@ -90,6 +94,7 @@ static int patch(struct tracee *t, const struct rr_ev_signal *e, struct err *err
 	    tracee_write(t, regs + offsetof(struct frame_regs, cr2), &e->cr2, sizeof(e->cr2)) ||
 	    tracee_write(t, regs + offsetof(struct frame_regs, oldmask), &e->blocked, 8) ||
 	    tracee_write(t, regs + CONTEXT_MASK, &e->blocked, 8) ||
+	    tracee_write(t, t->regs.rsp + FRAME_CONTEXT + CONTEXT_ALT_FLAGS, &e->alt_flags, 4) ||
 	    (e->sa_flags & SA_SIGINFO && t->regs.rsi &&
 	     tracee_write(t, t->regs.rsi, info, sizeof(info))))
 		return err_set(err, EFAULT, "cannot write a signal's frame");
