@@ -47,7 +47,12 @@ enum rr_kind {
 };
 
 /* When it is written. */
-enum rr_when { RR_WHEN_OK, RR_WHEN_EVER, RR_WHEN_EINTR };
+enum rr_when {
+	RR_WHEN_OK,		/* the call succeeds */
+	RR_WHEN_EVER,
+	RR_WHEN_EINTR,
+	RR_WHEN_MAYBE,		/* or not at all: memory that may only be read is left */
+};
 
 struct rr_out {
 	u8 kind, arg, by, when;
@@ -68,6 +73,7 @@ struct rr_command {
 #define RR_NOTHING		{ .kind = RR_KIND_NONE }
 #define RR_BYTES(a, n)		{ .kind = RR_KIND_BYTES, .arg = a, .unit = n }
 #define RR_BYTES_EVER(a, n)	{ RR_KIND_BYTES, .arg = a, .unit = n, .when = RR_WHEN_EVER }
+#define RR_BYTES_MAYBE(a, n)	{ RR_KIND_BYTES, .arg = a, .unit = n, .when = RR_WHEN_MAYBE }
 #define RR_IF_EINTR(a, n)	{ RR_KIND_BYTES, .arg = a, .unit = n, .when = RR_WHEN_EINTR }
 #define RR_UPTO(a, b)		{ .kind = RR_KIND_UPTO, .arg = a, .by = b }
 #define RR_UPTO_MORE(a, b, n)	{ .kind = RR_KIND_UPTO, .arg = a, .by = b, .more = n }
@@ -82,7 +88,8 @@ struct rr_command {
 #define RR_POINTED_EVER(a, at, n)	{ RR_KIND_POINTED, .arg = a, .more = at, \
 	.unit = n, .when = RR_WHEN_EVER }
 #define RR_IOV(a, b)		{ .kind = RR_KIND_IOV, .arg = a, .by = b }
-#define RR_IOV_WHOLE(a, b)	{ .kind = RR_KIND_IOV_WHOLE, .arg = a, .by = b }
+#define RR_IOV_MAYBE(a, b)	{ RR_KIND_IOV, .arg = a, .by = b, .when = RR_WHEN_MAYBE }
+#define RR_IOV_WHOLE(a, b)	{ RR_KIND_IOV_WHOLE, .arg = a, .by = b, .when = RR_WHEN_MAYBE }
 #define RR_MSGHDR(a)		{ .kind = RR_KIND_MSGHDR, .arg = a }
 #define RR_MSGHDRS(a)		{ .kind = RR_KIND_MSGHDRS, .arg = a }
 #define RR_IFCONF(a)		{ .kind = RR_KIND_IFCONF, .arg = a }

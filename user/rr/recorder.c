@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -100,7 +101,7 @@ static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
 	m = procmaps_find(&maps, (uint64_t)e->ret);
 	if (m) {
 		part = *m;
-		if (e->nr == NR_MMAP)
+		if (e->nr == SYS_mmap)
 			as_asked(&part, e);
 		if (part.shared && filestore_meets(&rec->files, &part) && e->writers)
 			warn_of_sharing(rec, &part);
@@ -190,7 +191,7 @@ static int refused(struct recorder *rec, const struct rr_counts *c)
  */
 static int add_sums(struct recorder *rec)
 {
-	const volatile struct rr_counts *c = &rec->bpf->bss->counts;
+	const volatile struct rr_counts *c = rec->counts;
 	const uint32_t tid = rec->ended_call;
 	const uint64_t runs = c->runs;
 	int r;

@@ -6,8 +6,8 @@
 #include "base/io.h"
 #include "rr/replay_state.h"
 
-static const uint8_t action[RR_NR_CALLS] = {
-#define RR_CALL(nr, name, act, ...) [nr] = act,
+static const struct rr_call rows[RR_NR_CALLS] = {
+#define RR_CALL(nr, name, act, ...) [nr] = { .action = act, .out = { __VA_ARGS__ } },
 #include "shared/rr_calls.def"
 #undef RR_CALL
 };
@@ -89,19 +89,38 @@ static int output(struct replayer *p, struct rthread *t, const struct rr_ev_call
 	return r;
 }
 
+/*
+ * Pieces may lie where the program can only read, if the kernel did not write there: then it
+ * cannot do so either. Of semctl's GETALL they are as many as there may be.
+ */
+static bool writes_for_sure(const struct rr_ev_call *e)
+{
+	if (e->head.bytes == sizeof(*e))
+		return true;
+	if (e->ret < 0 || e->nr == SYS_semctl)
+		return false;
+	for (int i = 0; i < RR_OUTS; i++)
+		if (rows[e->nr].out[i].when == RR_WHEN_MAYBE)
+			return false;
+	return true;
+}
+
 bool replay_is_plain(const struct rr_head *h)
 {
 	const struct rr_ev_call *e = (const void *)h;
 
 	return h->type == RR_EV_CALL && h->bytes >= sizeof(*e) && !h->flags &&
-	       e->nr < RR_NR_CALLS && action[e->nr] == RR_EMULATE &&
-	       e->nr != SYS_process_vm_writev && !(e->ret <= -512 && e->ret >= -516);
+	       e->nr < RR_NR_CALLS && rows[e->nr].action == RR_EMULATE &&
+	       e->nr != SYS_process_vm_writev && writes_for_sure(e) &&
+	       !(e->ret <= -512 && e->ret >= -516);
 }
 
 void replay_note(struct rthread *t, const struct rr_ev_call *e)
 {
-	if (e->nr == SYS_set_tid_address)
+	if (e->nr == SYS_set_tid_address) {
 		t->clear_tid = e->arg[0];
+		t->own = (uint32_t)e->ret;
+	}
 	if (e->nr == SYS_set_robust_list && !e->ret)
 		t->robust = e->arg[0];
 }
@@ -137,7 +156,7 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 	if (h->type == RR_EV_PIECES)
 		return replay_pieces(p, t, h, sizeof(*e));
 	r = output(p, t, e);
-	if (!r && action[e->nr] == RR_MEMORY)
+	if (!r && rows[e->nr].action == RR_MEMORY)
 		r = replay_memory_call(p, t, e);
 	if (!r && e->nr == SYS_process_vm_writev)
 		r = replay_write_across(p, t, e);

@@ -33,11 +33,19 @@ int replay_pieces(struct replayer *p, struct rthread *t, const struct rr_head *h
 	return 0;
 }
 
-int replay_sums(struct replayer *p, const struct rthread *t, const struct rr_head *h)
+int replay_sums(struct replayer *p, struct rthread *t, const struct rr_head *h)
 {
-	struct memsum_diff d;
-	const int r = memsum_compare(h, t->space->t.pid, &d);
+	struct memsum_diff d = { 0 };
+	uint64_t before;
+	int r;
 
+	/* Code that can be written may have our patches: once they are away, it is as it was. */
+	do {
+		before = d.page;
+		r = memsum_compare(h, t->space->t.pid, &d);
+		if (r > 0 && tracee_unpatch(&t->space->t, d.page, d.page + PAGE, p->err))
+			return -p->err->code;
+	} while (r > 0 && d.page != before);
 	if (r == -EBADMSG)
 		return replay_damaged(p, "sums of memory");
 	if (r < 0)
@@ -120,9 +128,11 @@ static int do_shmdt(struct replayer *p, struct rthread *t, const struct rr_ev_ca
 		const struct procmap *m = &maps.at[i];
 		const uint64_t arg[6] = { m->start, m->end - m->start };
 
-		if (m->ino == first->ino && m->start >= first->start &&
-		    m->start - first->start == m->offset - first->offset)
-			r = tracee_call(&t->space->t, &ret, p->err, SYS_munmap, arg);
+		if (m->ino != first->ino || m->start < first->start ||
+		    m->start - first->start != m->offset - first->offset)
+			continue;
+		r = replay_make_way(p, t, m->start, m->end - m->start);
+		r = r ? r : tracee_call(&t->space->t, &ret, p->err, SYS_munmap, arg);
 	}
 	procmaps_release(&maps);
 	return r;
@@ -265,8 +275,12 @@ static int copy_across(struct rthread *from, struct rthread *to, const struct rr
 
 int replay_write_across(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
 {
-	struct rthread *to = rthreads_find(&p->all, (uint32_t)e->arg[0]);
+	struct rthread *to = NULL;
 
+	/* As the writer knows it. */
+	for (size_t i = 0; !to && i < p->all.n; i++)
+		if (p->all.at[i]->own == (uint32_t)e->arg[0])
+			to = p->all.at[i];
 	/* One that is not of the recording. */
 	if (e->ret <= 0 || !to || !to->space)
 		return 0;

@@ -93,6 +93,6 @@ int replay_make_way(struct replayer *p, struct rthread *t, uint64_t start, uint6
 int replay_map(struct replayer *p, struct rthread *t, const struct rr_head *h);
 int replay_pieces(struct replayer *p, struct rthread *t, const struct rr_head *h, size_t at);
 /* The sums of memory behind the call that ended last. */
-int replay_sums(struct replayer *p, const struct rthread *t, const struct rr_head *h);
+int replay_sums(struct replayer *p, struct rthread *t, const struct rr_head *h);
 
 #endif

@@ -90,6 +90,7 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 		t = rthreads_add(&p->all, h->tid, NULL);
 		if (!t)
 			return err_sys(p->err, ENOMEM, "cannot replay");
+		t->own = h->tid;
 	}
 	/* A thread that replaces its process gets the id of it. */
 	if (rthreads_rename(&p->all, t, h->tid))
@@ -166,6 +167,7 @@ static int on_fork(struct replayer *p, struct rthread *t, const struct rr_head *
 	if (b.flags & CLONE_THREAD)
 		c->pid = t->pid;
 	c->born = true;
+	c->own = e->child_own;
 	c->regs.rax = 0;
 	c->regs.orig_rax = (unsigned long long)-1;
 	if (b.stack)

@@ -20,7 +20,7 @@ static int mark(const struct rthread *t, uint64_t addr)
 		return -1;
 	if (tracee_read(space, &word, addr, sizeof(word)))
 		return -1;
-	if ((word & TID) != t->tid)
+	if ((word & TID) != t->own)
 		return 0;
 	word = (word & WAITERS) | OWNER_DIED;
 	return tracee_write(space, addr, &word, sizeof(word));

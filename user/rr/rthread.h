@@ -28,6 +28,7 @@ struct rspace {
 
 struct rthread {
 	uint32_t tid, pid;	/* as recorded; the process's own id is another */
+	uint32_t own;		/* as it knows itself, in its pid namespace */
 	size_t index;		/* in rthreads.at */
 	struct rspace *space;
 	struct user_regs_struct regs;	/* while it is not in the process */

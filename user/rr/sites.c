@@ -58,7 +58,7 @@ bool sites_any(const struct sites *s)
 const struct site *sites_of_page(const struct sites *s, uint64_t ip)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->at[i].patched && ip - s->at[i].page < PAGE)
+		if (s->at[i].patched && ip - s->at[i].page < 2 * PAGE)
 			return &s->at[i];
 	return NULL;
 }

@@ -20,7 +20,7 @@ struct site {
 	uint64_t ip;		/* behind the call */
 	unsigned int passes;
 	bool patched, never;	/* it cannot be */
-	uint64_t page;		/* of ours: for this one alone */
+	uint64_t page;		/* of ours, and the next: for this one alone */
 	uint64_t at;		/* in it, a struct inproc_site */
 	uint8_t was[SITE_CODE_BYTES];
 	struct moved moved;	/* what is behind the call */

@@ -10,6 +10,8 @@
 #include "rr_calls.h"
 
 static int p[2];
+/* Where the kernel cannot tell what is left. */
+static const struct timespec at_once;
 
 static void polled(void)
 {
@@ -53,6 +55,8 @@ static void selected(void)
 	tv = (struct timeval){ 0, 1000 };
 	CHECK(OK(select, p[1] + 1, &in, NULL, &in, &tv) == 0 && !tv.tv_sec && !tv.tv_usec);
 	CHECK(OK(select, 0, NULL, NULL, NULL, &tv) == 0);
+	CHECK(OK(pselect6, 0, NULL, NULL, NULL, &at_once, NULL) == 0);
+	CHECK(OK(ppoll, NULL, 0L, &at_once, NULL, 0L) == 0);
 	CHECK(OK(select, p[1] + 1, NULL, &out, NULL, NULL) == 1);
 	FAILS(EINVAL, select, -1, NULL, NULL, NULL, NULL);
 	FD_ZERO(&in);
