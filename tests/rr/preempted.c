@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#define ROUNDS 400000000L
+#define ROUNDS 250000000L
 #define PART (ROUNDS / 20)
 
 static volatile long sum;

@@ -60,6 +60,7 @@ struct gdb_page {
 };
 
 #define GDB_ANCHORS_MAX 128
+#define GDB_PLACE_CODE 20	/* bytes at a place: a jump of five, over whole instructions */
 
 /* A place that is likely passed shortly before a point: of a call on the stack. */
 struct gdb_anchor {
@@ -126,6 +127,7 @@ struct gdb {
 	unsigned char *armed_was;
 	size_t narmed, armed_cap;
 	uint64_t stop_at;		/* also, for ourselves; 0: nowhere */
+	uint64_t place_at;		/* where the replay wants to put code of its own; 0 */
 	struct gdb_watch watch[GDB_WATCHES_MAX];	/* and their pages, without writing */
 	size_t nwatches;
 	struct gdb_page page[2 * GDB_WATCHES_MAX];
@@ -272,6 +274,8 @@ void gdb_images_release(struct gdb *g);
 
 /* ---- gdbanchor.c */
 
+/* Whether it counts: it does not where the replay wants to put code of its own. */
+bool gdb_anchor_counts(const struct gdb *g, size_t n);
 /* Of the stack of @t, and @more where it is not 0, into .anchor. */
 void gdb_anchors_find(struct gdb *g, const struct rthread *t, uint64_t more);
 

@@ -47,6 +47,11 @@ static void add_call(struct gdb *g, const struct procmaps *m, uint64_t addr)
 	add(g, addr + (uint64_t)(int64_t)distance);
 }
 
+bool gdb_anchor_counts(const struct gdb *g, size_t n)
+{
+	return !g->place_at || g->anchor[n].addr - g->place_at >= GDB_PLACE_CODE;
+}
+
 void gdb_anchors_find(struct gdb *g, const struct rthread *t, uint64_t more)
 {
 	uint64_t word[WORDS], sp;

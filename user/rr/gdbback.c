@@ -189,7 +189,7 @@ static int note_found(struct gdb *g, const struct rthread *t, const struct gdb_p
 static void see_anchors(struct gdb *g, uint64_t ip)
 {
 	for (size_t i = 0; i < g->nanchors; i++) {
-		if (g->anchor[i].addr != ip)
+		if (g->anchor[i].addr != ip || !gdb_anchor_counts(g, i))
 			continue;
 		g->anchor[i].hits++;
 		g->last_anchor = i;

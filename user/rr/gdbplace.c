@@ -16,7 +16,6 @@
 #include "rr/place.h"
 
 #define SCOUTS_MOST 64		/* then each pass of the point is a stop */
-#define CODE_BYTES 32		/* around the point, that are looked at or changed */
 
 struct way {
 	struct gdb *g;
@@ -82,7 +81,7 @@ static bool is_there(struct way *w)
 static bool is_in_the_way(const struct gdb *g, uint64_t ip)
 {
 	for (size_t i = 0; i < g->narmed; i++)
-		if (g->armed[i] + CODE_BYTES > ip && g->armed[i] < ip + CODE_BYTES)
+		if (g->armed[i] - ip < GDB_PLACE_CODE)
 			return true;
 	return false;
 }
@@ -203,9 +202,10 @@ int gdb_on_place(struct tracee_hook *hook, struct tracee *t, const struct place 
 	int r = evidence_new(&w.e, p, err);
 
 	w.equal = w.e.n;
+	w.g->place_at = p->at->ip;
 	*sig = 0;
 	r = r ? r : go(&w, false);
-	w.g->stop_at = 0;
+	w.g->stop_at = w.g->place_at = 0;
 	evidence_release(&w.e);
 	if (r < 0)
 		return r;

@@ -88,7 +88,8 @@ int gdb_arm(struct gdb *g, struct tracee *t, struct err *err)
 	if (l && l->kind == GDB_BREAK)
 		arm_at(g, l->addr);
 	for (size_t i = 0; i < g->nanchors; i++)
-		if (g->mode == GDB_ANCHORS || (g->mode == GDB_COUNT && i == g->last_anchor))
+		if (gdb_anchor_counts(g, i) &&
+		    (g->mode == GDB_ANCHORS || (g->mode == GDB_COUNT && i == g->last_anchor)))
 			arm_at(g, g->anchor[i].addr);
 	return 0;
 }

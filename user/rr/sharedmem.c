@@ -124,6 +124,7 @@ int sharedmem_put_back(const struct sharedmem *m, const struct replayer *p, stru
 		const struct rthread *t = part->fd < 0 ? rthreads_find(&p->all, part->tid) : NULL;
 
 		if (part->fd >= 0 ?
+		    ftruncate(part->fd, (off_t)part->bytes) ||
 		    pwrite(part->fd, part->data, part->bytes, 0) != (ssize_t)part->bytes :
 		    !t || tracee_write(&t->space->t, part->start, part->data, part->bytes))
 			return err_set(err, EIO, "shared memory cannot be put back");
