@@ -31,6 +31,7 @@ strace     strace       build
 ps         procps       build
 unshare    util-linux   build
 setcap     libcap2-bin  build
+gdb        gdb          build
 git        git          long
 redis-server redis-server long
 redis-benchmark redis-tools long
@@ -38,7 +39,6 @@ nginx      nginx-light  long
 wrk        wrk          long
 perf       linux-perf   long
 bpftrace   bpftrace     long
-gdb        gdb          long
 node       nodejs       long
 prove      perl         long
 mariadbd   mariadb-server-core long

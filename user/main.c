@@ -23,6 +23,7 @@
 #include "cmd/export_opts.h"
 #include "cmd/live_opts.h"
 #include "cmd/record_opts.h"
+#include "cmd/replay_opts.h"
 #include "cmd/report_opts.h"
 #include "cmd/tape_opts.h"
 #include "cmd/top_opts.h"

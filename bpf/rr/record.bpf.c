@@ -221,7 +221,7 @@ static __always_inline void check_understood(u32 nr, const u64 arg[6], s64 ret, 
 
 static __always_inline u64 wakeup_of(u16 flags)
 {
-	/* A mapped file, or all memory, is looked at before it runs on; or this is the end. */
+	/* A mapped file, or all memory, is looked at before the program runs on; or it ends. */
 	if (flags & (RR_FLAG_FILE | RR_FLAG_WROTE) || cfg.wake_each || counts.refused_tid)
 		return BPF_RB_FORCE_WAKEUP;
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RR_RING_BYTES / 2 ?

@@ -189,6 +189,43 @@ static void a_changed_byte_is_seen(void **state)
 	}
 }
 
+/* Back and forth between places of all chunks. */
+static void places(void **state)
+{
+	struct recread_place at[EVENTS / 100 + 1];
+	const struct rr_head *h;
+	struct err err = { 0 };
+	struct recread *r;
+	uint64_t ev[128];
+	size_t n = 0;
+
+	(void)state;
+	write_events(EVENTS);
+	assert_int_equal(recread_open(&r, path, &err), 0);
+	for (uint64_t i = 0; i < EVENTS; i++) {
+		if (i % 100 == 0)
+			at[n++] = recread_tell(r);
+		assert_int_equal(recread_next(r, &h, &err), 1);
+	}
+	for (size_t i = 0; i < 5 * n; i++) {
+		const struct recread_place *to = &at[i * 7919 % n];
+
+		assert_int_equal(recread_seek(r, to, &err), 0);
+		assert_int_equal(recread_number(r), to->event);
+		for (uint64_t k = 1; k <= 150 && to->event + k <= EVENTS; k++) {
+			assert_int_equal(recread_next(r, &h, &err), 1);
+			assert_int_equal(recread_number(r), to->event + k);
+			assert_int_equal(h->bytes, make_event(ev, to->event + k));
+			assert_memory_equal(h, ev, h->bytes);
+		}
+	}
+	assert_int_equal(recread_seek(r, &at[n - 1], &err), 0);
+	while (recread_next(r, &h, &err) > 0)
+		;
+	assert_int_equal(recread_number(r), EVENTS);
+	recread_close(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +234,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(one_is_not_written_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_was_cut_ends_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_changed_byte_is_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(places, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

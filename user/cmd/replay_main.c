@@ -11,7 +11,8 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "cli/term.h"
-#include "cmd/record_opts.h"
+#include "cmd/replay_gdb.h"
+#include "cmd/replay_opts.h"
 #include "rr/recdir.h"
 #include "rr/recdump.h"
 #include "rr/recls.h"
@@ -24,8 +25,11 @@ static int replay(const struct replay_opts *o, struct err *err)
 {
 	const struct replayer_opts opts = { .dir = o->dir, .output = true };
 	struct replayer_result res;
-	int r = replayer_run(&opts, &res, err);
+	int r;
 
+	if (!o->run)
+		return replay_gdb(o, err);
+	r = replayer_run(&opts, &res, err);
 	if (r)
 		return r;
 	return WIFSIGNALED(res.status) ? 128 + WTERMSIG(res.status) : WEXITSTATUS(res.status);

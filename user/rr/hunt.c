@@ -41,6 +41,7 @@ struct hunt {
 	size_t equal[RR_PLACE_REGS];	/* passes at which a register was as wanted */
 	struct tracee best;	/* a copy; .pid is -1 when there is none */
 	size_t best_equal;
+	size_t *fits;		/* the same, at what was found */
 	struct fastbreak *fast;
 	bool is_put;		/* in the process */
 };
@@ -85,6 +86,7 @@ static int look_at_memory(struct hunt *h)
 {
 	const size_t equal = evidence_look(&h->e, h->t);
 
+	*h->fits = equal;
 	if (equal == h->e.n)
 		return FOUND;
 	if (h->best.pid < 0 || equal > h->best_equal)
@@ -374,8 +376,10 @@ static int hunt_fast(struct hunt *h)
 static int take_best(struct hunt *h)
 {
 	tracee_kill(h->t);
+	h->best.hook = h->t->hook;
 	*h->t = h->best;
 	h->best.pid = -1;
+	*h->fits = h->best_equal;
 	return tracee_set_regs(h->t, h->err);
 }
 
@@ -402,9 +406,11 @@ static void read_code(struct hunt *h)
 	h->repeats = machcode_repeats(h->code, h->have);
 }
 
-int place_run_to(struct tracee *t, const struct place *p, int *sig, struct err *err)
+int place_hunt(struct tracee *t, const struct place *p, size_t *equal, int *sig,
+	       struct err *err)
 {
-	struct hunt h = { .t = t, .p = p, .err = err, .sig = sig, .best = { .pid = -1 } };
+	struct hunt h = { .t = t, .p = p, .err = err, .sig = sig, .best = { .pid = -1 },
+			  .fits = equal };
 	int r;
 
 	*sig = 0;
@@ -426,4 +432,12 @@ int place_run_to(struct tracee *t, const struct place *p, int *sig, struct err *
 	free(h.fast);
 	tracee_kill(&h.best);
 	return r;
+}
+
+int place_run_to(struct tracee *t, const struct place *p, int *sig, struct err *err)
+{
+	size_t equal;
+
+	return t->hook ? t->hook->place(t->hook, t, p, sig, err) :
+			 place_hunt(t, p, &equal, sig, err);
 }

@@ -27,5 +27,8 @@ bool place_is_here(const struct tracee *t, const struct place *p);
  * registers are the same; when it is nowhere as it was, that point is taken where most of it is.
  */
 int place_run_to(struct tracee *t, const struct place *p, int *sig, struct err *err);
+/* The same for who stands between; *equal words of the memory were as there where it came to. */
+int place_hunt(struct tracee *t, const struct place *p, size_t *equal, int *sig,
+	       struct err *err);
 
 #endif

@@ -235,6 +235,7 @@ struct recread {
 	struct buf raw, packed;
 	ZSTD_DCtx *zstd;
 	size_t at;		/* in .raw */
+	int64_t chunk;		/* where that begins in the file */
 	uint64_t sequence, event, in_chunk;
 	bool cut;
 };
@@ -267,6 +268,7 @@ int recread_open(struct recread **out, const char *path, struct err *err)
 
 	if (!r)
 		return err_sys(err, ENOMEM, "cannot read a recording");
+	r->chunk = -1;
 	r->fd = open(path, O_RDONLY | O_CLOEXEC);
 	r->zstd = ZSTD_createDCtx();
 	if (r->fd < 0)
@@ -328,6 +330,7 @@ static int unpack(struct recread *r, const struct chunk_head *head, struct err *
 /* The next chunk into .raw: 1, 0 at the end, -EBADMSG. */
 static int next_chunk(struct recread *r, struct err *err)
 {
+	const int64_t begins = lseek(r->fd, 0, SEEK_CUR);
 	struct chunk_head head;
 	ssize_t n = read_up_to(r->fd, &head, sizeof(head));
 
@@ -352,6 +355,7 @@ static int next_chunk(struct recread *r, struct err *err)
 		r->cut = true;
 		return 0;
 	}
+	r->chunk = begins;
 	return unpack(r, &head, err);
 }
 
@@ -400,4 +404,44 @@ bool recread_cut(const struct recread *r)
 uint64_t recread_number(const struct recread *r)
 {
 	return r->event;
+}
+
+struct recread_place recread_tell(const struct recread *r)
+{
+	return (struct recread_place){ .chunk = r->chunk, .at = r->at, .sequence = r->sequence,
+				       .event = r->event, .in_chunk = r->in_chunk };
+}
+
+int recread_seek(struct recread *r, const struct recread_place *to, struct err *err)
+{
+	const int64_t chunk = to->chunk < 0 ? (int64_t)sizeof(struct file_head) : to->chunk;
+	int got;
+
+	if (to->chunk < 0 || to->chunk != r->chunk) {
+		if (lseek(r->fd, chunk, SEEK_SET) < 0)
+			return err_sys(err, errno, "cannot read the recording");
+		r->raw.len = r->at = 0;
+		r->chunk = -1;
+		r->in_chunk = 0;
+		/* What the chunk's head has to say: it was read before. */
+		r->sequence = to->sequence ? to->sequence - 1 : 0;
+	}
+	if (to->chunk >= 0 && to->chunk != r->chunk) {
+		struct chunk_head head;
+
+		if (pread(r->fd, &head, sizeof(head), chunk) != (ssize_t)sizeof(head))
+			return damaged(r, err, "a chunk has gone");
+		r->event = head.first_event - 1;
+		got = next_chunk(r, err);
+		if (got <= 0)
+			return got < 0 ? got : damaged(r, err, "a chunk has gone");
+	}
+	if (to->at > r->raw.len)
+		return damaged(r, err, "a chunk has shrunk");
+	r->at = to->at;
+	r->sequence = to->sequence;
+	r->event = to->event;
+	r->in_chunk = to->in_chunk;
+	r->cut = false;
+	return 0;
 }

@@ -59,4 +59,15 @@ bool recread_cut(const struct recread *r);
 /* The number of the event that recread_next() gave last, from 1. */
 uint64_t recread_number(const struct recread *r);
 
+/* A place in the file: behind the event that was read last. */
+struct recread_place {
+	int64_t chunk;		/* where its chunk begins, -1: before the first */
+	size_t at;
+	uint64_t sequence, event, in_chunk;
+};
+
+struct recread_place recread_tell(const struct recread *r);
+/* Back, or forward, to a place that recread_tell() gave. -EBADMSG, -EIO, ... with words. */
+int recread_seek(struct recread *r, const struct recread_place *to, struct err *err);
+
 #endif

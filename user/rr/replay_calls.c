@@ -73,9 +73,10 @@ static int output(struct replayer *p, struct rthread *t, const struct rr_ev_call
 	uint64_t left = (uint64_t)e->ret, v[2];
 	int r = 0;
 
-	if (!p->opts->output || e->ret <= 0 ||
+	if (!p->opts->output || e->ret <= 0 || recread_number(p->file) <= p->shown ||
 	    !(e->head.flags & (RR_FLAG_STDOUT | RR_FLAG_STDERR)))
 		return 0;
+	p->shown = recread_number(p->file);
 	if (e->nr != SYS_writev && e->nr != SYS_pwritev && e->nr != SYS_pwritev2)
 		return write_out(p, t, fd, e->arg[1], left);
 	for (uint64_t i = 0; !r && left && i < e->arg[2]; i++) {

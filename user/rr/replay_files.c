@@ -88,14 +88,16 @@ static int shared_file(struct replayer *p, const struct rr_ev_map *m, char *path
 	if (!f)
 		return -p->err->code;
 	/* While nobody mapped it, it may have changed unseen, or its number be another file's. */
-	if (fresh || f->copy != m->copy) {
+	if (fresh || f->stale || f->copy != m->copy) {
 		r = copy_into(f->fd, path);
 		if (!r && ftruncate(f->fd, (off_t)m->size))
 			r = -errno;
 		if (r)
 			return err_sys(p->err, -r, "cannot read %s", path);
 		f->copy = m->copy;
+		f->stale = false;
 	}
+	f->written |= m->prot & PROT_WRITE;
 	snprintf(path, n, "/proc/%d/fd/%d", (int)getpid(), f->fd);
 	return 0;
 }
@@ -148,6 +150,7 @@ int replay_file(struct replayer *p, const struct rr_head *h)
 	/* Mapped, but by nobody whose mapping would show it. */
 	if (!f)
 		return 0;
+	f->written = true;
 	if (ftruncate(f->fd, (off_t)e->size))
 		return err_sys(p->err, errno, "cannot replay");
 	if (!e->bytes)

@@ -160,6 +160,9 @@ static int do_real(struct replayer *p, struct rthread *t, const struct rr_ev_cal
 		arg[3] |= 3;
 		arg[4] = (uint64_t)e->ret;
 	}
+	if (e->nr == SYS_mprotect && arg[2] & PROT_WRITE && t->space->shares)
+		for (size_t i = 0; i < p->nshared; i++)
+			p->shared[i].written = true;
 	r = tracee_call(&t->space->t, &ret, p->err, e->nr, arg);
 	if (r || ret == e->ret)
 		return r;

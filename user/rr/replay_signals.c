@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "rr/place.h"
 #include "rr/replay_state.h"
@@ -25,6 +26,21 @@ static int go_on(struct replayer *p, struct rthread *t)
 	return tracee_set_regs(&t->space->t, p->err);
 }
 
+/* Over returns from handlers. 1: to its next call; 0: to signal *sig; -errno. */
+static int run_on(struct replayer *p, struct rthread *t, int *sig)
+{
+	int r = rthread_enter(t, p->err);
+
+	r = r ? r : go_on(p, t);
+	while (!r) {
+		r = tracee_run(&t->space->t, sig, p->err);
+		if (r <= 0 || t->space->t.regs.orig_rax != SYS_rt_sigreturn)
+			break;
+		r = tracee_sigreturn(&t->space->t, p->err);
+	}
+	return r;
+}
+
 int replay_to_call(struct replayer *p, struct rthread *t)
 {
 	int sig, r;
@@ -32,18 +48,7 @@ int replay_to_call(struct replayer *p, struct rthread *t)
 	if (t->at_call)
 		return rthread_enter(t, p->err);
 	t->after_call = false;
-	r = rthread_enter(t, p->err);
-	r = r ? r : go_on(p, t);
-	if (r)
-		return r;
-	for (;;) {
-		r = tracee_run(&t->space->t, &sig, p->err);
-		if (r <= 0 || t->space->t.regs.orig_rax != SYS_rt_sigreturn)
-			break;
-		r = tracee_sigreturn(&t->space->t, p->err);
-		if (r)
-			return r;
-	}
+	r = run_on(p, t, &sig);
 	if (r < 0)
 		return r;
 	if (!r)
@@ -96,16 +101,8 @@ static bool is_fault(const struct rr_ev_signal *e)
 static int run_to_fault(struct replayer *p, struct rthread *t, const struct rr_ev_signal *e)
 {
 	const struct user_regs_struct *g = &t->space->t.regs;
-	int sig, r = rthread_enter(t, p->err);
+	int sig = 0, r = run_on(p, t, &sig);
 
-	r = r ? r : go_on(p, t);
-	do {
-		r = r ? r : tracee_run(&t->space->t, &sig, p->err);
-		if (r > 0 && g->orig_rax == SYS_rt_sigreturn)
-			r = tracee_sigreturn(&t->space->t, p->err);
-		else
-			break;
-	} while (!r);
 	if (r < 0)
 		return r;
 	if (r || sig != (int)e->sig || g->rip != e->at.ip)
@@ -114,6 +111,22 @@ static int run_to_fault(struct replayer *p, struct rthread *t, const struct rr_e
 				   r ? replay_call_name(g->orig_rax) : "another",
 				   (unsigned long long)g->rip);
 	return 0;
+}
+
+int replay_to_end(struct replayer *p, struct rthread *t, const struct rr_ev_exit *e)
+{
+	const int status = (int)e->code, by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	const bool fault = by == SIGSEGV || by == SIGBUS || by == SIGFPE || by == SIGILL ||
+			   by == SIGTRAP;
+	int got, r = rthread_enter(t, p->err);
+
+	/* Only the first of a process to end can have met it by what it did. */
+	if (!r && fault && !t->at_call && t->tid == p->running) {
+		t->after_call = false;
+		r = run_on(p, t, &got);
+		t->at_call = r > 0;
+	}
+	return r < 0 ? r : p->opts->debug->end(p->opts->debug, p, t, status);
 }
 
 /* It met it when its last call ended, or was broken off. */
@@ -134,6 +147,8 @@ int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h
 		return replay_damaged(p, "a signal");
 	r = is_fault(e) ? run_to_fault(p, t, e) : at_call_end(t, e) ? rthread_enter(t, p->err) :
 	    replay_to_place(p, t, h, &e->at, sizeof(*e));
+	if (!r && p->opts->debug)
+		r = p->opts->debug->signal(p->opts->debug, p, t, (int)e->sig);
 	if (r)
 		return r;
 	/* The kernel looks at these two when it was in a call. */

@@ -18,6 +18,25 @@ struct shared_file {
 	uint64_t dev, ino;
 	uint32_t copy;		/* of the recording's, that it was last made from */
 	int fd;
+	bool written;		/* or may have been */
+	bool stale;		/* the replay went back to before it was first mapped */
+};
+
+struct replayer;
+
+/*
+ * Who looks on, and may stop a replay for as long as it likes. All but the last may give
+ * -ECANCELED: what is being done is given up, and rewind() puts the replay elsewhere.
+ */
+struct replay_debug {
+	/* Before the event @h, or with NULL at the recording's end. */
+	int (*event)(struct replay_debug *d, struct replayer *p, const struct rr_head *h);
+	/* @t stands where signal @sig meets it. */
+	int (*signal)(struct replay_debug *d, struct replayer *p, struct rthread *t, int sig);
+	/* @t stands where it ends; the status as wait(2) tells it. */
+	int (*end)(struct replay_debug *d, struct replayer *p, struct rthread *t, int status);
+	/* 1, or -errno with words. */
+	int (*rewind)(struct replay_debug *d, struct replayer *p);
 };
 
 struct replayer {
@@ -28,6 +47,9 @@ struct replayer {
 	uint32_t first, running;	/* thread ids */
 	struct shared_file *shared;
 	size_t nshared;
+	struct recread_place before;	/* the event at hand */
+	uint64_t shown;		/* the last event whose output was given */
+	bool stop;		/* by who looks on: there is no more to do */
 	struct inproc inproc;
 	size_t ahead;		/* events to come that a process has done already */
 	struct err *err;
@@ -63,6 +85,8 @@ int replay_memory_call(struct replayer *p, struct rthread *t, const struct rr_ev
 int replay_write_across(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
 /* An RR_EV_FILE: what a call changed in a file that is mapped shared. */
 int replay_file(struct replayer *p, const struct rr_head *h);
+/* For who looks on: to where the thread ended, also by a signal. */
+int replay_to_end(struct replayer *p, struct rthread *t, const struct rr_ev_exit *e);
 /* The mapping of an RR_EV_MAP; the pieces behind the first @at bytes of an event. */
 /* Our pages make way for what the program maps there, and patches go with what it unmaps. */
 int replay_make_way(struct replayer *p, struct rthread *t, uint64_t start, uint64_t bytes);

@@ -38,6 +38,9 @@ static int map_inproc(struct replayer *p, struct rspace *s)
 {
 	char path[64];
 
+	/* Who looks on wants to see each call. */
+	if (p->opts->debug)
+		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), p->inproc.fd);
 	s->inproc = true;
 	return tracee_map(&s->t, INPROC_AT, INPROC_AT + INPROC_BYTES,
@@ -101,6 +104,7 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 	if (r)
 		return r;
 	memcpy(&t->space->t.regs, e->reg, sizeof(t->space->t.regs));
+	t->space->args = t->space->t.regs.rsp;
 	t->space->t.regs.orig_rax = (unsigned long long)-1;
 	r = tracee_set_regs(&t->space->t, p->err);
 	return r ? r : tracee_map(&t->space->t, e->stack_low, e->stack_high,
@@ -160,6 +164,8 @@ static int on_fork(struct replayer *p, struct rthread *t, const struct rr_head *
 	r = rthread_fork(c, t, !(b.flags & CLONE_VM), p->err);
 	if (r)
 		return r;
+	if (b.flags & CLONE_THREAD)
+		c->pid = t->pid;
 	c->born = true;
 	c->own = e->child_own;
 	c->regs.rax = 0;
@@ -231,6 +237,10 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 			r = replay_fail(p, t, EILSEQ, "it was to end, and makes the call %s",
 					replay_call_name(nr));
 	}
+	if (!r && p->opts->debug)
+		r = replay_to_end(p, t, e);
+	if (r == -ECANCELED)
+		return r;
 	if (t->tid == p->first)
 		p->result->status = (int)e->code;
 	if (!r && t->clear_tid && t->space->threads > 1)
@@ -282,11 +292,48 @@ static void say_where(const struct replayer *p)
 	replay_fail(p, NULL, p->err->code, "%s", text);
 }
 
+/* The next event: 1; 0: the end; -ECANCELED: there is another next one. */
+static int next_event(struct replayer *p)
+{
+	struct replay_debug *d = p->opts->debug;
+	const struct rr_head *h = NULL;
+	int r, got;
+
+	if (d)
+		p->before = recread_tell(p->file);
+	got = p->first && !p->all.n ? 0 : recread_next(p->file, &h, p->err);
+	r = got >= 0 && d ? d->event(d, p, got ? h : NULL) : 0;
+	if (got <= 0 || r)
+		return r ? r : got;
+	r = on_event(p, h);
+	if (r && r != -ECANCELED)
+		say_where(p);
+	return r ? r : 1;
+}
+
+static int replay_all(struct replayer *p)
+{
+	struct replay_debug *d = p->opts->debug;
+	int r;
+
+	do {
+		r = next_event(p);
+		if (r == -ECANCELED && d)
+			r = d->rewind(d, p);
+		if (r < 0)
+			return r;
+	} while (r && !p->stop);
+	if (p->stop || (p->first && !p->all.n))
+		return 0;
+	return err_set(p->err, ENODATA, "the recording ends behind event %llu, with %zu threads "
+		       "that had not ended", (unsigned long long)recread_number(p->file),
+		       p->all.n);
+}
+
 int replayer_run(const struct replayer_opts *opts, struct replayer_result *result,
 		 struct err *err)
 {
 	struct replayer p = { .opts = opts, .result = result, .err = err };
-	const struct rr_head *h;
 	char path[4096];
 	int r;
 
@@ -296,17 +343,7 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	if (r)
 		return r;
 	r = inproc_new(&p.inproc, err);
-	while (!r && (r = recread_next(p.file, &h, err)) > 0) {
-		r = on_event(&p, h);
-		if (r)
-			say_where(&p);
-		if (r || (p.first && !p.all.n))
-			break;
-	}
-	if (!r && (!p.first || p.all.n))
-		r = err_set(err, ENODATA, "the recording ends behind event %llu, with %zu threads "
-			    "that had not ended", (unsigned long long)recread_number(p.file),
-			    p.all.n);
+	r = r ? r : replay_all(&p);
 	result->events = (unsigned long long)recread_number(p.file);
 	rthreads_release(&p.all);
 	for (size_t i = 0; i < p.nshared; i++)

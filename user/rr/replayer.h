@@ -8,9 +8,12 @@
 
 #include "base/err.h"
 
+struct replay_debug;
+
 struct replayer_opts {
 	const char *dir;
 	bool output;		/* the recorded output goes to ours */
+	struct replay_debug *debug;	/* NULL: nobody looks on, <rr/replay_state.h> */
 };
 
 struct replayer_result {

@@ -40,7 +40,7 @@ struct rthread *rthreads_add(struct rthreads *all, uint32_t tid, struct rspace *
 
 	if (!t)
 		return NULL;
-	t->tid = tid;
+	t->tid = t->pid = tid;
 	if (keep(all, t)) {
 		free(t);
 		return NULL;
@@ -160,6 +160,18 @@ int rthread_enter(struct rthread *t, struct err *err)
 	return r ? r : tracee_set_fpu(&s->t, t->xstate, t->xstate_bytes, err);
 }
 
+int rthread_copy_xstate(struct rthread *to, const struct rthread *from)
+{
+	if (!from->xstate)
+		return 0;
+	to->xstate = aligned_alloc(64, XSTATE_BYTES);
+	if (!to->xstate)
+		return -ENOMEM;
+	memcpy(to->xstate, from->xstate, from->xstate_bytes);
+	to->xstate_bytes = from->xstate_bytes;
+	return 0;
+}
+
 static int copy_registers(struct rthread *child, struct rthread *parent, struct err *err)
 {
 	int r = rthread_enter(parent, err);
@@ -168,12 +180,7 @@ static int copy_registers(struct rthread *child, struct rthread *parent, struct 
 	if (r)
 		return r;
 	child->regs = parent->regs;
-	child->xstate = aligned_alloc(64, XSTATE_BYTES);
-	if (!child->xstate)
-		return err_sys(err, ENOMEM, "cannot replay");
-	memcpy(child->xstate, parent->xstate, parent->xstate_bytes);
-	child->xstate_bytes = parent->xstate_bytes;
-	return 0;
+	return rthread_copy_xstate(child, parent) ? err_sys(err, ENOMEM, "cannot replay") : 0;
 }
 
 int rthread_fork(struct rthread *child, struct rthread *parent, bool apart, struct err *err)
@@ -191,6 +198,7 @@ int rthread_fork(struct rthread *child, struct rthread *parent, bool apart, stru
 			return r;
 		}
 		s->brk = parent->space->brk;
+		s->args = parent->space->args;
 		s->shares = parent->space->shares;
 		s->inproc = parent->space->inproc;
 	}

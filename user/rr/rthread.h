@@ -20,13 +20,14 @@ struct rspace {
 	struct tracee t;
 	struct rthread *in;	/* whose registers are in the process */
 	uint64_t brk;		/* 0: not asked for as yet */
+	uint64_t args;		/* argc, argv, the environment, the auxiliary vector */
 	size_t threads;
 	bool shares;		/* memory with other processes, or may do so */
 	bool inproc;		/* it has the area of inproc.h */
 };
 
 struct rthread {
-	uint32_t tid;		/* as recorded; the process's own id is another */
+	uint32_t tid, pid;	/* as recorded; the process's own id is another */
 	uint32_t own;		/* as it knows itself, in its pid namespace */
 	size_t index;		/* in rthreads.at */
 	struct rspace *space;
@@ -60,6 +61,8 @@ void rthreads_release(struct rthreads *all);
 
 /* Leaves the space it was in for a new, empty one with our page at @page. */
 int rthread_new_space(struct rthread *t, uint64_t page, struct err *err);
+/* What @from has saved of floating-point state, if anything. 0 or -ENOMEM. */
+int rthread_copy_xstate(struct rthread *to, const struct rthread *from);
 /* Puts its registers into its process; t->space->t.regs are then its own. */
 int rthread_enter(struct rthread *t, struct err *err);
 /*

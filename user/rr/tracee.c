@@ -22,6 +22,8 @@
 #define PATH_AT 64		/* in our page */
 #define USER_END ((uint64_t)0x7ffffffff000)
 #define XSTATE_BV 512		/* offset in an XSAVE area */
+#define TRAP_FLAG 0x100ull
+#define PUSHF 0x9c
 #define FCW_INIT 0x37f
 #define MXCSR_INIT 0x1f80
 
@@ -208,7 +210,9 @@ static int call_at(struct tracee *t, uint64_t at, long *ret, struct err *err, ui
 
 int tracee_call(struct tracee *t, long *ret, struct err *err, uint64_t nr, const uint64_t arg[6])
 {
-	return call_at(t, t->page, ret, err, nr, arg);
+	const int r = t->hook ? t->hook->call(t->hook, t, err) : 0;
+
+	return r ? r : call_at(t, t->page, ret, err, nr, arg);
 }
 
 /*
@@ -229,6 +233,8 @@ static void child(void)
 {
 	leave_rseq();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Its real children are ours to wait for, and would stay behind it as zombies. */
+	signal(SIGCHLD, SIG_IGN);
 	personality(ADDR_NO_RANDOMIZE);
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0))
 		_exit(1);
@@ -241,7 +247,8 @@ static int need(struct tracee *t, uint64_t at, struct err *err, const char *what
 		const uint64_t arg[6])
 {
 	long ret;
-	int r = call_at(t, at, &ret, err, nr, arg);
+	int r = at == t->page ? tracee_call(t, &ret, err, nr, arg) :
+		call_at(t, at, &ret, err, nr, arg);
 
 	if (!r && ret < 0 && ret > -4096)
 		r = err_sys(err, (int)-ret, "cannot %s in the replay", what);
@@ -349,22 +356,61 @@ int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, bool sh
 	return r;
 }
 
-static int run_by(struct tracee *t, enum __ptrace_request how, int *sig, struct err *err)
+/*
+ * A step is made by a flag of the processor, which two instructions show to the program: syscall
+ * in r11, pushf on the stack.
+ */
+static int hide_trap_flag(struct tracee *t, bool call, bool pushf, struct err *err)
 {
-	int r;
+	unsigned char flags;
+
+	if (call && t->regs.r11 & TRAP_FLAG) {
+		t->regs.r11 &= ~TRAP_FLAG;
+		return tracee_set_regs(t, err);
+	}
+	if (!pushf || tracee_read(t, &flags, t->regs.rsp + 1, 1))
+		return 0;
+	flags &= (unsigned char)~(TRAP_FLAG >> 8);
+	return tracee_write(t, t->regs.rsp + 1, &flags, 1) ?
+	       err_set(err, EFAULT, "cannot write to the replay") : 0;
+}
+
+static bool is_pushf(const struct tracee *t)
+{
+	unsigned char code[2];
+
+	if (tracee_read(t, code, t->regs.rip, sizeof(code)))
+		return false;
+	return code[0] == PUSHF || (code[1] == PUSHF && (code[0] == 0x66 ||
+						       (code[0] & 0xf0) == 0x40));
+}
+
+int tracee_resume(struct tracee *t, bool one, int *sig, struct err *err)
+{
+	const enum __ptrace_request how = one ? PTRACE_SYSEMU_SINGLESTEP : PTRACE_SYSEMU;
+	const bool pushf = one && is_pushf(t);
+	const uint64_t from = t->regs.rip;
+	int r, call;
 
 	if (ptrace(how, t->pid, 0, 0))
 		return err_sys(err, errno, "cannot run the replay");
 	r = wait_stop(t, sig, how, err);
-	return r ? r : *sig == (SIGTRAP | 0x80);
+	if (r)
+		return r;
+	call = *sig == (SIGTRAP | 0x80);
+	if (one)
+		r = hide_trap_flag(t, call, pushf && t->regs.rip != from, err);
+	return r ? r : call;
 }
 
 int tracee_run(struct tracee *t, int *sig, struct err *err)
 {
-	return run_by(t, PTRACE_SYSEMU, sig, err);
+	return t->hook ? t->hook->run(t->hook, t, false, sig, err) :
+			 tracee_resume(t, false, sig, err);
 }
 
 int tracee_step(struct tracee *t, int *sig, struct err *err)
 {
-	return run_by(t, PTRACE_SYSEMU_SINGLESTEP, sig, err);
+	return t->hook ? t->hook->run(t->hook, t, true, sig, err) :
+			 tracee_resume(t, true, sig, err);
 }

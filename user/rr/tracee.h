@@ -15,11 +15,27 @@
 #include "base/err.h"
 #include "rr/sites.h"
 
+struct tracee;
+struct place;
+
+/* Who stands between a replay and the runs of its processes: a debugger. */
+struct tracee_hook {
+	/* In place of tracee_run(), or with @one of tracee_step(); by tracee_resume(). */
+	int (*run)(struct tracee_hook *hook, struct tracee *t, bool one, int *sig,
+		   struct err *err);
+	/* Before tracee_call(), which it may use. */
+	int (*call)(struct tracee_hook *hook, struct tracee *t, struct err *err);
+	/* In place of place_run_to(), <rr/place.h>; by place_hunt(). */
+	int (*place)(struct tracee_hook *hook, struct tracee *t, const struct place *p,
+		     int *sig, struct err *err);
+};
+
 struct tracee {
 	pid_t pid;
 	uint64_t page;		/* "syscall; int3", then room for a path */
 	unsigned long forked;	/* the child of the last fork */
 	struct user_regs_struct regs;	/* as they are now; tracee_set_regs() to change them */
+	struct tracee_hook *hook;	/* NULL: nobody */
 	struct sites sites;
 };
 
@@ -66,5 +82,7 @@ int tracee_sigreturn(struct tracee *t, struct err *err);
 int tracee_run(struct tracee *t, int *sig, struct err *err);
 /* The same for one instruction, behind which the signal is SIGTRAP. */
 int tracee_step(struct tracee *t, int *sig, struct err *err);
+/* Either, without the hook. */
+int tracee_resume(struct tracee *t, bool one, int *sig, struct err *err);
 
 #endif
