@@ -96,6 +96,10 @@ class Terminal:
             self.read(0.02)
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
+                said = None
+                while said != self.text:  # what it wrote after it was read last
+                    said = self.text
+                    self.read(0.02)
                 os.close(self.fd)
                 return os.waitstatus_to_exitcode(status)
         os.kill(self.pid, signal.SIGKILL)

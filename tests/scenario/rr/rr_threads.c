@@ -124,7 +124,8 @@ static void scheduled(void)
 	struct sched_param par = { 0 };
 	unsigned long set[16] = { 0 };
 	struct timespec ts;
-	const struct attr other_attr = { sizeof(attr), SCHED_FIFO, .priority = 70 };
+	const struct attr other_attr = { .size = sizeof(attr), .policy = SCHED_FIFO,
+					 .priority = 70 };
 	const unsigned long all[1] = { ~0ul };
 	const long policy = syscall(SYS_sched_getscheduler, 0);
 	unsigned int cpu = 99, node = 99;
