@@ -103,8 +103,9 @@ int sharedmem_keep(struct sharedmem *m, const struct replayer *p, struct err *er
 {
 	int r = 0;
 
+	/* Of those that are not the system's, any may be written to later, by calls. */
 	for (size_t i = 0; !r && i < p->nshared; i++)
-		if (p->shared[i].written)
+		if (p->shared[i].written || p->shared[i].copy)
 			r = keep_file(m, p->shared[i].fd, err);
 	for (size_t i = 0; !r && i < p->all.n; i++) {
 		const struct rthread *t = p->all.at[i];
@@ -117,6 +118,12 @@ int sharedmem_keep(struct sharedmem *m, const struct replayer *p, struct err *er
 	return r;
 }
 
+static int put_back_file(const struct sharedmem_part *part)
+{
+	return pwrite(part->fd, part->data, part->bytes, 0) == (ssize_t)part->bytes ?
+	       ftruncate(part->fd, (off_t)part->bytes) : -1;
+}
+
 int sharedmem_put_back(const struct sharedmem *m, const struct replayer *p, struct err *err)
 {
 	for (size_t i = 0; i < m->n; i++) {
@@ -124,8 +131,7 @@ int sharedmem_put_back(const struct sharedmem *m, const struct replayer *p, stru
 		const struct rthread *t = part->fd < 0 ? rthreads_find(&p->all, part->tid) : NULL;
 
 		if (part->fd >= 0 ?
-		    ftruncate(part->fd, (off_t)part->bytes) ||
-		    pwrite(part->fd, part->data, part->bytes, 0) != (ssize_t)part->bytes :
+		    put_back_file(part) :
 		    !t || tracee_write(&t->space->t, part->start, part->data, part->bytes))
 			return err_set(err, EIO, "shared memory cannot be put back");
 	}

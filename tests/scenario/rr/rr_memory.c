@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <linux/mempolicy.h>
 #include <linux/memfd.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 #include "rr_calls.h"
 
@@ -117,6 +120,57 @@ static void of_files(void)
 	OK(close, fd);
 }
 
+static sigjmp_buf back;
+static volatile int beyond;
+
+static void on_bus(int sig)
+{
+	beyond += sig == SIGBUS;
+	siglongjmp(back, 1);
+}
+
+/* Whether there is a page of the file behind @p; what it begins with. */
+static int first_byte(const volatile char *p)
+{
+	return sigsetjmp(back, 1) ? -1 : *p;
+}
+
+/* Shrunk and grown, emptied, written by others and while it was not mapped. */
+static void changed_file(void)
+{
+	const long fd = OK(open, "changed", O_RDWR | O_CREAT, 0600);
+	const long reads = OK(open, "changed", O_RDONLY), adds = OK(open, "changed",
+			      O_WRONLY | O_APPEND);
+	char *p, *q;
+	int status;
+
+	signal(SIGBUS, on_bus);
+	OK(pwrite64, fd, "begin", 5L, 0L);
+	p = map(3 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	q = map(3 * PAGE, PROT_READ, MAP_SHARED, reads, 0);
+	CHECK(first_byte(p) == 'b' && first_byte(p + PAGE) == -1);
+	OK(ftruncate, fd, 2 * PAGE);
+	CHECK(first_byte(p + PAGE) == 0 && first_byte(q + 2 * PAGE) == -1);
+	OK(write, adds, "added", 5L);
+	CHECK(first_byte(q + 2 * PAGE) == 'a');
+	OK(pwrite64, adds, "to the end", 10L, 0L);
+	CHECK(!memcmp(q + 2 * PAGE, "addedto the end", 15));
+	if (!OK(fork)) {
+		syscall(SYS_pwrite64, fd, "child", 5L, PAGE);
+		_exit(0);
+	}
+	CHECK(wait(&status) > 0 && !status && !memcmp(q + PAGE, "child", 5));
+	OK(truncate, "changed", PAGE + 3);
+	CHECK(!memcmp(p + PAGE, "chi\0", 4) && first_byte(p + 2 * PAGE) == -1);
+	OK(close, GOT(open, "changed", O_WRONLY | O_TRUNC));
+	CHECK(first_byte(p) == -1);
+	OK(munmap, p, 3 * PAGE);
+	OK(munmap, q, 3 * PAGE);
+	OK(pwrite64, fd, "unseen", 6L, 0L);
+	p = map(PAGE, PROT_READ, MAP_SHARED, reads, 0);
+	CHECK(!memcmp(p, "unseen", 6) && beyond == 4);
+}
+
 static void in_memory(void)
 {
 	const long fd = OK(memfd_create, "name", MFD_ALLOW_SEALING | MFD_CLOEXEC);
@@ -167,6 +221,7 @@ int main(void)
 	mapped();
 	heap();
 	of_files();
+	changed_file();
 	in_memory();
 	policies();
 	FAILS(ENOSYS, userfaultfd, 0);
