@@ -15,8 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err err = { 0 };
 	char *list;
 
-	/* libc's regcomp takes time and stack as it likes for nested repeats. */
-	if (size > 200 || memchr(data, '{', size) || memchr(data, '(', size))
+	/* libc's regcomp goes down as deep as there are brackets. */
+	if (size > 200)
 		return 0;
 	list = malloc(size + 1);
 	if (!list)

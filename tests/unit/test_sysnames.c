@@ -126,6 +126,7 @@ static void lists_are_read_as_strace_reads_them(void **state)
 	assert_set("?%nonsense", "");
 	assert_set("?/zzz", "");
 	assert_set("/^p?read", "read,pread64,readv,readlink,readahead,readlinkat,preadv,preadv2");
+	assert_set("/^(p+|P{2})read+v2$", "preadv2");
 	assert_set("%%statfs", "ustat,statfs,fstatfs");
 	assert_set("%lstat", "lstat");
 	assert_set("%clock", "gettimeofday,adjtimex,settimeofday,time,clock_settime,"
@@ -174,6 +175,10 @@ static void bad_lists_name_the_item_and_a_near_name(void **state)
 	assert_bad("%flie", "unknown class of system calls '%flie'", "%file");
 	assert_bad("/rea[d", "bad system call pattern '/rea[d'", "");
 	assert_bad("/zzz", "no system call matches '/zzz'", "");
+	/* libc would take all memory for these. */
+	assert_bad("/d1d++++++++++++++++++++++++++++++++++++++++", "too many repetitions", "");
+	assert_bad("/((((e{300}){300}){300}){300})", "too many repetitions", "");
+	assert_bad("/((((((((((((e+)+)+)+)+)+)+)+)+)+)+)+)+", "too many repetitions", "");
 	assert_bad("", "empty item", "");
 	assert_bad("read,", "empty item", "");
 	assert_bad(",", "empty item", "");

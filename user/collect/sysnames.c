@@ -10,6 +10,7 @@
 
 #include "cli/suggest.h"
 
+#define PATTERN_COPIES 1000ul	/* of a part of a pattern */
 #define ITEM_MAX 128	/* longest item of a list, with its end */
 
 static const struct class_row {
@@ -127,6 +128,26 @@ static const struct class_row *find_class(const char *name, bool bare)
 	return NULL;
 }
 
+/*
+ * What libc's compiler may make of a pattern: it copies what is repeated, once for a +, n times
+ * for {n}, and a repetition of repetitions multiplies them. 40 of + were a terabyte.
+ */
+static bool is_too_large(const char *pattern)
+{
+	unsigned long copies = 1, n;
+
+	for (; *pattern && copies <= PATTERN_COPIES; pattern++) {
+		if (*pattern == '+')
+			copies *= 2;
+		if (*pattern != '{')
+			continue;
+		/* A list's items end at commas: {n,m} is none of them. */
+		n = strtoul(pattern + 1, NULL, 10);
+		copies *= n < PATTERN_COPIES ? n + 1 : PATTERN_COPIES + 1;
+	}
+	return copies > PATTERN_COPIES;
+}
+
 static int add_regex(struct sysname_set *set, const char *pattern, bool may_miss, struct err *err)
 {
 	regex_t re;
@@ -134,6 +155,9 @@ static int add_regex(struct sysname_set *set, const char *pattern, bool may_miss
 	char why[128];
 	int rc, hits = 0;
 
+	if (is_too_large(pattern))
+		return err_set(err, EINVAL, "bad system call pattern '/%s': too many repetitions",
+			       pattern);
 	rc = regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB);
 	if (rc) {
 		regerror(rc, &re, why, sizeof(why));
