@@ -368,7 +368,8 @@ static void polled(void)
 	CHECK(ep >= 0 && event_fd >= 0 && !epoll_ctl(ep, EPOLL_CTL_ADD, event_fd, &ev));
 	CHECK(!pthread_create(&t, NULL, tells, NULL));
 	while (total < 15) {
-		CHECK(epoll_wait(ep, &ev, 1, -1) == 1 && read(event_fd, &n, sizeof(n)) == sizeof(n));
+		CHECK(epoll_wait(ep, &ev, 1, -1) == 1 &&
+		      read(event_fd, &n, sizeof(n)) == sizeof(n));
 		total += (long)n;
 		printf("%ld\n", (long)n);
 	}
