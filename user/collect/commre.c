@@ -92,24 +92,39 @@ static bool accepts(const struct nfa *nfa, const struct subset *s, bool bol)
 	return has(&all, NFA_MATCH_NODE);
 }
 
-/* The subset after byte @c from @from. */
-static void step(const struct builder *b, const struct subset *from, unsigned int c,
-		 struct subset *to)
+/* The subset after byte @c from @from; a match may begin behind it as in @again. */
+static void step(const struct nfa *nfa, const struct subset *again, const struct subset *from,
+		 unsigned int c, struct subset *to)
 {
 	unsigned int w;
 
-	*to = b->again;
+	*to = *again;
 	for (w = 0; w < WORDS; w++) {
 		uint64_t bits = from->bits[w];
 
 		for (; bits; bits &= bits - 1) {
 			const struct nfa_node *n =
-				&b->nfa.node[w * 64 + (unsigned int)__builtin_ctzll(bits)];
+				&nfa->node[w * 64 + (unsigned int)__builtin_ctzll(bits)];
 
-			if (n->kind == NFA_SET && byteset_has(&b->nfa.set[n->set], c))
-				close_over(&b->nfa, to, n->out, false, false);
+			if (n->kind == NFA_SET && byteset_has(&nfa->set[n->set], c))
+				close_over(nfa, to, n->out, false, false);
 		}
 	}
+}
+
+bool commre_search(const struct nfa *nfa, const char *text)
+{
+	struct subset again = { { 0 } }, now = { { 0 } }, next;
+
+	close_over(nfa, &again, nfa->entry, false, false);
+	close_over(nfa, &now, nfa->entry, true, false);
+	for (const char *p = text; *p && !has(&now, NFA_MATCH_NODE); p++) {
+		step(nfa, &again, &now, (unsigned char)*p, &next);
+		if (!p[1] && accepts(nfa, &next, false))
+			return true;
+		now = next;
+	}
+	return has(&now, NFA_MATCH_NODE) || (!*text && accepts(nfa, &now, true));
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -178,7 +193,7 @@ static int determinise(struct builder *b)
 		for (k = 0; k < b->nclasses; k++) {
 			to = (int)i;
 			if (!b->sink[i] && b->depth[i] < LIMIT) {
-				step(b, &b->set[i], b->sample[k], &s);
+				step(&b->nfa, &b->again, &b->set[i], b->sample[k], &s);
 				if (has(&s, NFA_MATCH_NODE)) {
 					/* One subset for all that have matched. */
 					memset(&s, 0, sizeof(s));
@@ -271,7 +286,7 @@ int commre_compile(struct commre *re, const char *pattern, struct err *err)
 
 	if (!b)
 		return err_sys(err, ENOMEM, "thread name pattern '%.256s'", pattern);
-	rc = commre_parse(&b->nfa, pattern, err);
+	rc = commre_parse(&b->nfa, "thread name", pattern, err);
 	if (rc)
 		goto out;
 	classify(b);

@@ -27,7 +27,7 @@ struct tree {
 };
 
 struct parser {
-	const char *pattern, *at;
+	const char *what, *pattern, *at;	/* of what it is, for messages */
 	struct nfa *nfa;
 	struct tree tree[TREE_MAX];
 	unsigned int ntrees, depth;
@@ -36,13 +36,13 @@ struct parser {
 
 static int bad(struct parser *p, const char *why)
 {
-	return err_set(p->err, EINVAL, "bad thread name pattern '%s': %s, at byte %zu", p->pattern,
-		       why, (size_t)(p->at - p->pattern) + 1);
+	return err_set(p->err, EINVAL, "bad %s pattern '%s': %s, at byte %zu", p->what,
+		       p->pattern, why, (size_t)(p->at - p->pattern) + 1);
 }
 
 static int too_large(struct parser *p)
 {
-	return err_set(p->err, E2BIG, "thread name pattern '%.64s' is too large", p->pattern);
+	return err_set(p->err, E2BIG, "%s pattern '%.64s' is too large", p->what, p->pattern);
 }
 
 static int tree_add(struct parser *p, enum tree_kind kind, int left, int right)
@@ -422,18 +422,19 @@ static int layout(struct parser *p, int t, int next)
 	}
 }
 
-int commre_parse(struct nfa *nfa, const char *pattern, struct err *err)
+int commre_parse(struct nfa *nfa, const char *what, const char *pattern, struct err *err)
 {
 	struct parser *p;
 	int rc;
 
 	nfa->nnodes = nfa->nsets = 0;
 	if (strlen(pattern) > PATTERN_MAX)
-		return err_set(err, E2BIG, "thread name pattern is longer than %d bytes",
+		return err_set(err, E2BIG, "%s pattern is longer than %d bytes", what,
 			       PATTERN_MAX);
 	p = calloc(1, sizeof(*p));
 	if (!p)
-		return err_sys(err, ENOMEM, "thread name pattern '%s'", pattern);
+		return err_sys(err, ENOMEM, "%s pattern '%s'", what, pattern);
+	p->what = what;
 	p->pattern = p->at = pattern;
 	p->nfa = nfa;
 	p->err = err;

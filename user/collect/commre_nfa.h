@@ -2,7 +2,11 @@
 #ifndef COLLECT_COMMRE_NFA_H
 #define COLLECT_COMMRE_NFA_H
 
-/* Between the two halves of commre: the pattern as a non-deterministic automaton. */
+/*
+ * The pattern of commre as a non-deterministic automaton: what is made a table of for the
+ * kernel, and what texts of any length are searched by.
+ */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -41,7 +45,9 @@ static inline int byteset_has(const struct byteset *s, unsigned int c)
 	return (int)(s->bits[c / 64] >> (c % 64) & 1);
 }
 
-/* Fills *nfa from @pattern; errors as commre_compile(). */
-int commre_parse(struct nfa *nfa, const char *pattern, struct err *err);
+/* Fills *nfa from @pattern, in messages a pattern of @what; errors as commre_compile(). */
+int commre_parse(struct nfa *nfa, const char *what, const char *pattern, struct err *err);
+/* Whether it matches anywhere in @text. Takes its length times the nodes, whatever the pattern. */
+bool commre_search(const struct nfa *nfa, const char *text);
 
 #endif

@@ -2,15 +2,14 @@
 #include "collect/sysnames.h"
 
 #include <errno.h>
-#include <regex.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/suggest.h"
+#include "collect/commre_nfa.h"
 
-#define PATTERN_COPIES 1000ul	/* of a part of a pattern */
 #define ITEM_MAX 128	/* longest item of a list, with its end */
 
 static const struct class_row {
@@ -128,48 +127,26 @@ static const struct class_row *find_class(const char *name, bool bare)
 	return NULL;
 }
 
-/*
- * What libc's compiler may make of a pattern: it copies what is repeated, once for a +, n times
- * for {n}, and a repetition of repetitions multiplies them. 40 of + were a terabyte.
- */
-static bool is_too_large(const char *pattern)
-{
-	unsigned long copies = 1, n;
-
-	for (; *pattern && copies <= PATTERN_COPIES; pattern++) {
-		if (*pattern == '+')
-			copies *= 2;
-		if (*pattern != '{')
-			continue;
-		/* A list's items end at commas: {n,m} is none of them. */
-		n = strtoul(pattern + 1, NULL, 10);
-		copies *= n < PATTERN_COPIES ? n + 1 : PATTERN_COPIES + 1;
-	}
-	return copies > PATTERN_COPIES;
-}
-
 static int add_regex(struct sysname_set *set, const char *pattern, bool may_miss, struct err *err)
 {
-	regex_t re;
-	unsigned int nr;
-	char why[128];
-	int rc, hits = 0;
+	struct nfa *nfa = malloc(sizeof(*nfa));
+	unsigned int nr, hits = 0;
+	int r;
 
-	if (is_too_large(pattern))
-		return err_set(err, EINVAL, "bad system call pattern '/%s': too many repetitions",
-			       pattern);
-	rc = regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB);
-	if (rc) {
-		regerror(rc, &re, why, sizeof(why));
-		return err_set(err, EINVAL, "bad system call pattern '/%s': %s", pattern, why);
+	if (!nfa)
+		return err_sys(err, ENOMEM, "cannot read a list of system calls");
+	r = commre_parse(nfa, "system call", pattern, err);
+	if (r) {
+		free(nfa);
+		return r;
 	}
 	for (nr = 0; nr < SYSNAMES_MAX; nr++) {
-		if (sysname_known(nr) && !regexec(&re, sysname_table[nr].name, 0, NULL, 0)) {
+		if (sysname_known(nr) && commre_search(nfa, sysname_table[nr].name)) {
 			set_bit(set, nr);
 			hits++;
 		}
 	}
-	regfree(&re);
+	free(nfa);
 	if (!hits && !may_miss)
 		return err_set(err, EINVAL, "no system call matches '/%s'", pattern);
 	return 0;

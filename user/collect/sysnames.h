@@ -5,7 +5,7 @@
 /*
  * The x86-64 system calls by number: names and classes as strace has them,
  * and which of their arguments are file descriptors and paths. Nothing here
- * blocks; all of it but sysnames_parse_set() may be called from any thread.
+ * blocks; all of it may be called from any thread.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,7 +76,8 @@ const char *sysname_nearest(const char *name);
  * inverts it; "trace=" or "t=" may come first. More than strace: a ! in front
  * of a later item takes that item out of what stands before it.
  * Returns 0, or -EINVAL with a message that names the item (and a near name as
- * the hint); *set is then undefined. Not thread-safe: regcomp(3) reads the locale.
+ * the hint), -E2BIG for a REGEX that is too large (commre_nfa.h), -ENOMEM; *set is then
+ * undefined.
  */
 int sysnames_parse_set(const char *list, struct sysname_set *set, struct err *err);
 
