@@ -72,8 +72,9 @@ int BPF_PROG(rr_exit, struct task_struct *task)
 	regs = (void *)bpf_task_pt_regs(task);
 	nr = regs->orig_ax;
 	e.asked = (nr == NR_EXIT || nr == NR_EXIT_GROUP) && (s64)regs->ax == -38;
-	__sync_fetch_and_sub(&counts.alive, 1);
-	submit(&e, sizeof(e), BPF_RB_FORCE_WAKEUP);
+	/* The recorder waits for the last of them. */
+	submit(&e, sizeof(e), __sync_fetch_and_sub(&counts.alive, 1) == 1 ?
+	       BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 	return 0;
 }
 
