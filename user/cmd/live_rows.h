@@ -58,8 +58,9 @@ extern const struct cli_pair live_sort_aliases[];
 #define LIVE_ROWS_WHICH										\
 	{ .name = "calls", .letter = 'e', .kind = CLI_LIST, .arg = "CALLS",			\
 	  .group = LIVE_GROUP_WHICH,								\
-	  .help = "only these system calls in the table of calls: names or classes by comma "	\
-		  "(read,write,%file), all others after a !; trace=CALLS is understood",	\
+	  .help = "only these system calls in the table of calls: names, classes or extended "	\
+		  "regular expressions by comma (read,%file,/^p?write), all others after a "	\
+		  "!; trace=CALLS is understood",						\
 	  LIVE_AT(calls) },									\
 	{ .name = "path", .letter = 'P', .kind = CLI_LIST, .arg = "PATH",			\
 	  .group = LIVE_GROUP_WHICH,								\

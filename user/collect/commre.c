@@ -115,16 +115,15 @@ static void step(const struct nfa *nfa, const struct subset *again, const struct
 bool commre_search(const struct nfa *nfa, const char *text)
 {
 	struct subset again = { { 0 } }, now = { { 0 } }, next;
+	const char *p;
 
 	close_over(nfa, &again, nfa->entry, false, false);
 	close_over(nfa, &now, nfa->entry, true, false);
-	for (const char *p = text; *p && !has(&now, NFA_MATCH_NODE); p++) {
+	for (p = text; *p && !has(&now, NFA_MATCH_NODE); p++) {
 		step(nfa, &again, &now, (unsigned char)*p, &next);
-		if (!p[1] && accepts(nfa, &next, false))
-			return true;
 		now = next;
 	}
-	return has(&now, NFA_MATCH_NODE) || (!*text && accepts(nfa, &now, true));
+	return has(&now, NFA_MATCH_NODE) || accepts(nfa, &now, p == text);
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)

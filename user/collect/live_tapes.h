@@ -15,7 +15,7 @@ int live_tapes_attach(struct bpf_program *prog, struct bpf_link **link);
  * @text is a word of the command, or the name of what was just executed: when a tape is in
  * it, the probe is put. Taking it away waits for the kernel some 20 ms at the end, more on a
  * busy machine, which who runs no tape is not to pay. One that cannot be put is let be: the
- * pipes are seen all the same.
+ * pipes are seen all the same. Tables without programs have none to put.
  */
 void live_tapes_look(struct live *l, const char *text);
 /* What those that were seen told last, most chunks first; 0 or -ENOMEM, -errno. */
