@@ -11,7 +11,7 @@ import sys
 import termios
 import time
 
-from harness import SLOW, Failure, Skip
+from harness import SLOW, Failure, Skip, no_leak_check
 from terminal import Terminal
 
 # A python that is not the distribution's does not look where its modules are.
@@ -67,9 +67,9 @@ class Screen(Terminal):
     def __init__(self, argv, columns=80, rows=24, term="xterm-256color", **env):
         if pyte is None:
             raise Skip("python3-pyte is not installed")
-        if term == "linux" and "ASAN_OPTIONS" in os.environ:
+        if term == "linux":
             # ncurses loads libgpm for its mouse, which leaks ten bytes where there is no gpm.
-            env["ASAN_OPTIONS"] = os.environ["ASAN_OPTIONS"] + ":detect_leaks=0"
+            env.update(no_leak_check())
         super().__init__(argv, columns, rows, TERM=term, **env)
         self.screen, self.stream = _emulator(columns, rows)
         self.shown = 0
