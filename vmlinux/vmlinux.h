@@ -44,10 +44,28 @@ struct inode {
 	struct address_space *i_mapping;
 	unsigned long i_ino;
 	struct super_block *i_sb;
+	long long i_size;
+	long long i_mtime_sec;
+	unsigned int i_mtime_nsec;
 };
+struct hlist_bl_node { struct hlist_bl_node **pprev; };
+struct qstr { const unsigned char *name; };
+struct dentry {
+	struct hlist_bl_node d_hash;
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+struct vfsmount { struct dentry *mnt_root; };
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+struct path { struct vfsmount *mnt; struct dentry *dentry; };
 struct file_operations;
 struct file {
 	unsigned int f_mode;
+	struct path f_path;
 	struct inode *f_inode;
 	void *private_data;
 	const struct file_operations *f_op;

@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #define RR_PEEK(dst, n, at) bpf_probe_read_user(dst, n, (const void *)(at))
+#include "lib/mapped.bpf.h"
 #include "lib/recorded.bpf.h"
 #include "shared/rr_outs.inc"
 
@@ -194,13 +195,12 @@ static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
 	return 0;
 }
 
-/* Those of mappings that are shared and can be written, this one aside. */
-static __always_inline u32 writers_of(struct task_struct *task, const u64 arg[6])
+/* Those of mappings of @file that are shared and can be written, this one aside. */
+static __always_inline u32 writers_of(struct file *file)
 {
-	struct file *file = file_at(task, (u32)arg[4]);
 	int n;
 
-	if (!file || !(arg[3] & MAP_SHARED))
+	if (!file)
 		return 0;
 	n = BPF_CORE_READ(file, f_inode, i_mapping, i_mmap_writable.counter);
 	n -= (BPF_CORE_READ(file, f_mode) & FMODE_WRITE) != 0;
@@ -219,10 +219,25 @@ static __always_inline void check_understood(u32 nr, const u64 arg[6], s64 ret, 
 	counts.refused_tid = tid;
 }
 
-static __always_inline u64 wakeup_of(u16 flags)
+/* Of the file that the call mapped; whether it has to be looked at. */
+static __always_inline bool note_mapped(struct task_struct *task, struct rr_ev_call *e)
+{
+	struct file *file;
+
+	if (e->nr != NR_MMAP)
+		return true;
+	file = file_at(task, (u32)e->arg[4]);
+	if (!(e->arg[3] & MAP_SHARED))
+		return send_mapped(file, e->head.tid) != RR_MAPPED_SYSTEM;
+	e->writers = writers_of(file);
+	send_mapped(file, e->head.tid);
+	return true;
+}
+
+static __always_inline u64 wakeup_of(bool look)
 {
 	/* A mapped file, or all memory, is looked at before the program runs on; or it ends. */
-	if (flags & (RR_FLAG_FILE | RR_FLAG_WROTE) || cfg.wake_each || counts.refused_tid)
+	if (look || cfg.wake_each || counts.refused_tid)
 		return BPF_RB_FORCE_WAKEUP;
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RR_RING_BYTES / 2 ?
 	       BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
@@ -237,6 +252,7 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 	const s64 nr = (s64)regs->orig_ax;
 	struct rr_ev_call *e;
 	struct scratch *s;
+	bool look = false;
 	u32 zero = 0;
 	u16 flags;
 
@@ -252,8 +268,8 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 		.head = { .flags = flags, .tid = t->tid }, .nr = nr, .ret = ret, .ip = regs->ip,
 		.arg = { arg[0], arg[1], arg[2], arg[3], arg[4], arg[5] },
 	};
-	if (flags & RR_FLAG_FILE)
-		e->writers = writers_of(task, arg);
+	if (flags & (RR_FLAG_FILE | RR_FLAG_WROTE))
+		look = flags & RR_FLAG_WROTE || note_mapped(task, e);
 	s->used = sizeof(*e);
 	check_understood(nr, arg, ret, t->tid);
 	if (nr == NR_RESTART) {
@@ -265,7 +281,7 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 			__builtin_memcpy(t->broken_arg, arg, sizeof(arg));
 		}
 	}
-	send(s, RR_EV_CALL, wakeup_of(flags));
+	send(s, RR_EV_CALL, wakeup_of(look));
 	return 0;
 }
 

@@ -183,6 +183,29 @@ struct rr_config {
 	u32 wake_each, zero;	/* the recorder looks at memory behind each call */
 };
 
+/*
+ * A file that the call of the next event mapped, for the recorder alone. .name_bytes of names
+ * follow, from the file's own up to the one below the root, each with a zero behind it.
+ */
+#define RR_EV_MAPPED 256
+struct rr_ev_mapped {
+	struct rr_head head;
+	u64 ino, size, mtime_ns;
+	u32 dev;		/* as the kernel has it */
+	u32 name_bytes;		/* 0: it has none, or none any more */
+};
+#define RR_MAPPED_SYSTEM 1	/* of .flags: it is a package's, and is not looked at */
+
+#define RR_NAMES_MOST	40	/* directories in a path, and the file */
+#define RR_NAME_BYTES	256	/* of each, with the zero */
+
+/* Where packages put files, which they replace and do not change: below the root. */
+#define RR_NSYSTEM 5
+#define RR_SYSTEM_BYTES 8
+static const char rr_system_dirs[RR_NSYSTEM][RR_SYSTEM_BYTES] = {
+	"usr", "lib", "lib64", "bin", "sbin"
+};
+
 #define RR_NSIGNALS 32		/* the ordinary ones */
 
 struct rr_counts {

@@ -13,11 +13,9 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "shared/rr.h"
 
 #define PART_BYTES ((size_t)1 << 20)
-
-/* Where packages put files, which they replace and do not change. */
-static const char *const system_dirs[] = { "/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/", NULL };
 
 void filestore_release(struct filestore *s)
 {
@@ -32,8 +30,10 @@ void filestore_path(char *path, size_t n, const char *dir, uint32_t number)
 
 static bool is_system(const struct procmap *m)
 {
-	for (size_t i = 0; system_dirs[i]; i++)
-		if (!strncmp(m->path, system_dirs[i], strlen(system_dirs[i])))
+	const size_t n = m->path[0] == '/' ? strcspn(m->path + 1, "/") : 0;
+
+	for (size_t i = 0; n && i < RR_NSYSTEM; i++)
+		if (n == strlen(rr_system_dirs[i]) && !memcmp(m->path + 1, rr_system_dirs[i], n))
 			return !strstr(m->path, " (deleted)");
 	return false;
 }
@@ -90,21 +90,37 @@ static int copy(void *arg, struct err *err)
 	return r ? err_sys(err, -r, "cannot copy a mapped file into the recording") : 0;
 }
 
+/* By the mapping, or by name where that has gone; the file must be the one. */
+static int open_mapped(pid_t pid, const struct procmap *m)
+{
+	char link[96];
+	struct stat st;
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+		 m->vma_start, m->vma_end);
+	fd = open(m->vma_end ? link : m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && (uint64_t)st.st_ino == m->ino)
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
 /* What can be changed by way of the mapping is copied before the program goes on. */
 static int copy_file(const struct filestore *s, pid_t pid, const struct procmap *m, uint32_t number,
 		     struct err *err)
 {
 	struct copy *c = malloc(sizeof(*c));
-	char link[96], path[4096];
+	char path[4096];
 	int r;
 
 	if (!c)
 		return err_sys(err, ENOMEM, "cannot record");
-	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
-		 m->vma_start, m->vma_end);
 	filestore_path(path, sizeof(path), s->dir, number);
-	c->from = open(link, O_RDONLY | O_CLOEXEC);
-	c->to = c->from < 0 ? -errno : make_file(s, path);
+	c->from = open_mapped(pid, m);
+	c->to = c->from < 0 ? c->from : make_file(s, path);
 	if (c->to < 0) {
 		r = err_sys(err, -c->to, "cannot copy %s into the recording", m->path);
 	} else if (m->shared) {

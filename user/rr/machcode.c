@@ -5,6 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
+/* In the ModRM byte of opcode 0xff. */
+#define FF_CALL	2u
+#define FF_JUMP	4u
+
 void machcode_put(struct machcode *c, const void *bytes, size_t n)
 {
 	if (c->failed || c->cap - c->n < n) {
@@ -186,10 +190,10 @@ static int move_call(struct moving *v, const ZydisDecodedInstruction *in,
 			      (op->type == ZYDIS_OPERAND_TYPE_REGISTER &&
 			       op->reg.value == ZYDIS_REGISTER_RSP);
 
-	if (by_stack || in->opcode != 0xff || in->raw.modrm.reg != 2)
+	if (by_stack || in->opcode != 0xff || in->raw.modrm.reg != FF_CALL)
 		return -ENOTSUP;
 	push(v->to, behind);
-	code[in->raw.modrm.offset] ^= (2 ^ 4) << 3;
+	code[in->raw.modrm.offset] ^= (FF_CALL ^ FF_JUMP) << 3;
 	return 0;
 }
 

@@ -43,18 +43,53 @@ static int parse(struct procmap *m, const char *line)
 	return m->path ? 0 : -ENOMEM;
 }
 
+static FILE *open_maps(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	return fopen(path, "re");
+}
+
+static int cannot_read(pid_t pid, int error, struct err *err)
+{
+	return err_sys(err, error, "cannot read /proc/%d/maps", (int)pid);
+}
+
+int procmaps_at(struct procmap *m, pid_t pid, uint64_t addr, struct err *err)
+{
+	FILE *f = open_maps(pid);
+	char *line = NULL;
+	size_t cap = 0;
+	int r = -ENOENT;
+
+	if (!f)
+		return errno == ENOENT ? -ENOENT : cannot_read(pid, errno, err);
+	while (r == -ENOENT && getline(&line, &cap, f) > 0) {
+		r = parse(m, line);
+		if (!r && (addr < m->start || addr >= m->end)) {
+			free(m->path);
+			r = -ENOENT;
+		}
+	}
+	free(line);
+	fclose(f);
+	if (!r && m->ino)
+		ask_file(m, pid);
+	return !r || r == -ENOENT ? r : cannot_read(pid, -r, err);
+}
+
 int procmaps_read(struct procmaps *m, pid_t pid, struct err *err)
 {
-	char path[64], *line = NULL;
+	char *line = NULL;
 	size_t cap = 0;
 	int r = 0;
 	FILE *f;
 
 	*m = (struct procmaps){ 0 };
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	f = fopen(path, "re");
+	f = open_maps(pid);
 	if (!f)
-		return err_sys(err, errno, "cannot read %s", path);
+		return cannot_read(pid, errno, err);
 	while (!r && getline(&line, &cap, f) > 0) {
 		struct procmap *at = realloc(m->at, (m->n + 1) * sizeof(*at));
 
@@ -72,7 +107,7 @@ int procmaps_read(struct procmaps *m, pid_t pid, struct err *err)
 	fclose(f);
 	if (r) {
 		procmaps_release(m);
-		return err_sys(err, -r, "cannot read %s", path);
+		return cannot_read(pid, -r, err);
 	}
 	return 0;
 }

@@ -27,6 +27,8 @@ struct procmaps {
 
 /* All of @pid's; procmaps_release() after success. -errno with words. */
 int procmaps_read(struct procmaps *m, pid_t pid, struct err *err);
+/* The one that holds @addr alone, whose path is to be freed; -ENOENT without words: none does. */
+int procmaps_at(struct procmap *m, pid_t pid, uint64_t addr, struct err *err);
 void procmaps_release(struct procmaps *m);
 /* The one that holds @addr, or NULL. */
 const struct procmap *procmaps_find(const struct procmaps *m, uint64_t addr);

@@ -25,14 +25,12 @@
 #include "rr/memsum.h"
 #include "rr/newimage.h"
 #include "rr/ordinary.h"
-#include "rr/procmaps.h"
 #include "rr/recorded.h"
 #include "rr/recorder_state.h"
 #include "rr/watchdog.h"
 #include "rr/written.h"
 
 #define PRIORITY 2		/* above the program's */
-#define NR_MMAP 9
 #define CANNOT_LOAD "cannot load the recorder's programs"
 #define AT_ONCE_S 10		/* it may run without sleep: copying a large file */
 #define COULD_NOT 125
@@ -67,53 +65,6 @@ static void set_outputs(struct rr_config *cfg)
 	}
 }
 
-/* Parts of a new mapping may be others' by now. */
-static void as_asked(struct procmap *m, const struct rr_ev_call *e)
-{
-	m->prot = (int)e->arg[2];
-	m->shared = e->arg[3] & MAP_SHARED;
-	m->offset = e->arg[5];
-	m->start = (uint64_t)e->ret;
-	m->end = m->start + ((e->arg[1] + 4095) & ~4095ull);
-}
-
-/* Whoever else has it mapped is not recorded: of the program's own, this is the first. */
-static void warn_of_sharing(struct recorder *rec, const struct procmap *m)
-{
-	char text[512];
-
-	snprintf(text, sizeof(text), "%.300s is mapped by a process outside of the recording: a "
-		 "replay does not see what that writes into it", m->path);
-	if (rec->opts->warn)
-		rec->opts->warn(rec->opts->ctx, text);
-}
-
-/* A file was mapped: what it is, while it is still there. */
-static int add_mapped(struct recorder *rec, const struct rr_ev_call *e)
-{
-	const struct procmap *m;
-	struct procmaps maps;
-	struct procmap part;
-	int r = procmaps_read(&maps, (pid_t)e->head.tid, rec->err);
-
-	if (r)
-		return r;
-	m = procmaps_find(&maps, (uint64_t)e->ret);
-	if (m) {
-		part = *m;
-		if (e->nr == SYS_mmap)
-			as_asked(&part, e);
-		if (part.shared && filestore_meets(&rec->files, &part) && e->writers)
-			warn_of_sharing(rec, &part);
-		r = newimage_add_map(e->head.tid, &part, rec->file, &rec->files, rec->err);
-	} else {
-		r = err_set(rec->err, ENOENT, "the mapping at %#llx of process %u was gone",
-			    (unsigned long long)e->ret, e->head.tid);
-	}
-	procmaps_release(&maps);
-	return r;
-}
-
 static int on_event(void *ctx, void *data, size_t n)
 {
 	struct recorder *rec = ctx;
@@ -126,10 +77,15 @@ static int on_event(void *ctx, void *data, size_t n)
 	}
 	if (rec->failed)
 		return 0;
+	if (h->type == RR_EV_MAPPED) {
+		rec->failed = mapped_note(&rec->mapped, h, rec->err);
+		return 0;
+	}
 	rec->ended_call = h->type == RR_EV_CALL ? h->tid : 0;
 	rec->failed = recfile_add(rec->file, h, rec->err);
 	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_FILE)
-		rec->failed = add_mapped(rec, data);
+		rec->failed = mapped_add(&rec->mapped, data, rec->file, &rec->files,
+					 rec->opts->warn, rec->opts->ctx, rec->err);
 	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_WROTE)
 		rec->failed = written_add(data, rec->file, rec->err);
 	return 0;
@@ -355,6 +311,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	recqueue_free(rec.queue);
 	recfile_close(rec.file);
 	filestore_release(&rec.files);
+	mapped_release(&rec.mapped);
 	buf_release(&rec.sums);
 	free(rec.held);
 	free(rec.stopped.at);

@@ -11,6 +11,7 @@
 #include "rr/confined.h"
 #include "rr/filestore.h"
 #include "rr/guardian.h"
+#include "rr/mapped.h"
 #include "rr/recfile.h"
 #include "rr/recorder.h"
 #include "rr/recqueue.h"
@@ -37,6 +38,7 @@ struct recorder {
 	struct recfile *file;
 	struct recqueue *queue;
 	struct filestore files;
+	struct mapped mapped;
 	struct confined child;
 	struct guardian guardian;
 	struct recsignals signals;
