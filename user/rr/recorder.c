@@ -22,6 +22,7 @@
 
 #include "shared/rr.h"
 #include "rr.skel.h"
+#include "rr/bulk.h"
 #include "rr/memsum.h"
 #include "rr/newimage.h"
 #include "rr/ordinary.h"
@@ -82,7 +83,8 @@ static int on_event(void *ctx, void *data, size_t n)
 		return 0;
 	}
 	rec->ended_call = h->type == RR_EV_CALL ? h->tid : 0;
-	rec->failed = recfile_add(rec->file, h, rec->err);
+	rec->failed = h->flags & RR_FLAG_BULK ? bulk_add(h, rec->counts, rec->file, rec->err) :
+		      recfile_add(rec->file, h, rec->err);
 	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_FILE)
 		rec->failed = mapped_add(&rec->mapped, data, rec->file, &rec->files,
 					 rec->opts->warn, rec->opts->ctx, rec->err);
