@@ -12,6 +12,19 @@ from bench_figures import Line, Skip, Spread, added, have, noise, ratio
 
 PYTHON_THREADS = """
 import threading
+done, lock = [], threading.Lock()
+def work():
+    n = sum(i * i for i in range(20000))
+    with lock:
+        done.append(n)
+threads = [threading.Thread(target=work) for _ in range(8)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(sum(done))
+"""
+# Each takes the time by a call: the kernel's page of clocks is hidden from what is recorded.
+PYTHON_LOCKS = """
+import threading
 total, lock = 0, threading.Lock()
 def work():
     global total
@@ -47,8 +60,8 @@ def loads(b, d):
         Load("2,000 live threads", workload("live_threads", 2000), 2000, "thread", 1.5, 100),
         Load("dd bs=1, 400,000 calls", ["dd", "if=/dev/zero", "of=/dev/null", "bs=1",
                                         "count=200000", "status=none"], 400000, "call", 2.5, 3),
-        Load("python3, 8 threads and a lock", ["/usr/bin/python3", "-c", PYTHON_THREADS],
-             most=1.15),
+        Load("python3, 8 threads", ["/usr/bin/python3", "-c", PYTHON_THREADS], most=1.15),
+        Load("python3, 16,000 locks", ["/usr/bin/python3", "-c", PYTHON_LOCKS]),
         Load("gcc -O2 -c", ["gcc", "-O2", "-c", "-o", os.path.join(d, "a.o"), source], most=1.1),
         Load("ls -lR /usr/include", ["ls", "-lR", "/usr/include"]),
         Load("300 fork and exec", ["sh", "-c",
@@ -105,12 +118,15 @@ def load_lines(b, d, load):
     name = load.name
     rounds = b.turns(["recorded", "any CPU", *b.peers("rr")], r.measure, 7)
     lines = [Line("bare", name, Spread([v / 1e6 for x in rounds for v in x["bare"]]), "ms")]
-    for who in ("recorded", "any CPU", "rr"):
+    for who in ("recorded", "rr"):
         if have(rounds, who):
             lines.append(Line(who, name, ratio(rounds, who), "x",
                               load.most if who == "recorded" else None))
     if not have(rounds, "recorded"):
         return lines
+    if have(rounds, "recorded", "any CPU"):
+        lines.append(Line("recorded", f"{name}: over all CPUs", Spread(
+            [x["recorded"].value / x["any CPU"].value for x in rounds if "any CPU" in x]), "x"))
     replays = [r.replay() for _ in range(b.rounds(3))]
     lines.append(Line("replayed", name, Spread([s * 1e3 for s in replays]), "ms"))
     if load.units:
