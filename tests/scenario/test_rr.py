@@ -171,8 +171,9 @@ def what_is_in_a_recording():
         for _ in range(2):
             run([TRACER, "record", "-q", "--", "true"], env=env, stdin=DEVNULL).ok()
         rows = [line.split() for line in run([TRACER, "ls"], env=env).ok().out.splitlines()]
-        equal(rows[0], ["BEGAN", "SIZE", "EVENTS", "EXIT", "DIRECTORY", "COMMAND"], "heading")
-        equal([(r[5], os.path.basename(r[6]), r[7]) for r in rows[1:]],
+        equal(rows[0], ["BEGAN", "SIZE", "EVENTS", "EXIT", "PACKED", "DIRECTORY", "COMMAND"],
+              "heading")
+        equal([(r[5], os.path.basename(r[7]), r[8]) for r in rows[1:]],
               [("0", "true-2", "true"), ("0", "true-1", "true")], "recordings")
         equal(run([TRACER, "replay", "-a"], env=env, stdin=DEVNULL).rc, 0, "the newest")
 

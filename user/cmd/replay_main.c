@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The executable behind replay, dump, ps and ls: it needs no privilege, and links neither libbpf
- * nor what traces.
+ * The executable behind replay, dump, ps, ls and pack: it needs no privilege, and links neither
+ * libbpf nor what traces.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "cli/term.h"
 #include "cmd/replay_gdb.h"
 #include "cmd/replay_opts.h"
+#include "cmd/replay_pack.h"
 #include "rr/recdir.h"
 #include "rr/recdump.h"
 #include "rr/recls.h"
@@ -72,7 +73,8 @@ static int ls(const struct replay_opts *o, struct err *err)
 static const struct {
 	const struct cli_cmd *cmd;
 	int (*run)(const struct replay_opts *o, struct err *err);
-} commands[] = { { &replay_cmd, replay }, { &dump_cmd, dump }, { &ps_cmd, ps }, { &ls_cmd, ls } };
+} commands[] = { { &replay_cmd, replay }, { &dump_cmd, dump }, { &ps_cmd, ps }, { &ls_cmd, ls },
+	       { &pack_cmd, replay_pack } };
 
 static int run(int argc, char **argv, struct err *err)
 {
