@@ -282,4 +282,27 @@ def who_and_when():
         contains(out, "/etc/ld.so.cache, copy files/", "what dump says")
 
 
+@test
+def another_processor():
+    """It is told, and what does not ask replays all the same."""
+    with scratch() as d:
+        record(d, "echo", "all the same")
+        path = os.path.join(d, "rec", "about")
+        with open(path, encoding="utf-8") as f:
+            about = json.load(f)
+        for word, name, what in ((0, "Test 3000", "on another processor: Test 3000; this is"),
+                                 (6, about["processor"], "has other features than that of")):
+            other = dict(about, processor=name, cpuid=list(about["cpuid"]))
+            other["cpuid"][word] ^= 1 << 5
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(other, f)
+            r = replay(d)
+            equal((r.rc, r.out), (0, "all the same\n"), r.err)
+            contains(r.err, what, "the warning")
+        for cpuid in ([], about["cpuid"]):
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(dict(about, cpuid=cpuid), f)
+            equal(replay(d).err, "", "the same, or not known")
+
+
 main()

@@ -14,6 +14,7 @@
 #include "cmd/replay_gdb.h"
 #include "cmd/replay_opts.h"
 #include "cmd/replay_pack.h"
+#include "rr/recabout.h"
 #include "rr/recdir.h"
 #include "rr/recdump.h"
 #include "rr/recls.h"
@@ -22,12 +23,23 @@
 
 #define EXIT_ERROR 2
 
+static void warn_of_processor(const char *dir)
+{
+	struct err why = { 0 };
+	struct recabout about;
+
+	if (!recabout_read(&about, dir) && !recabout_fits(&about, &why))
+		cli_fail("tracer", &why, 0);
+	recabout_release(&about);
+}
+
 static int replay(const struct replay_opts *o, struct err *err)
 {
 	const struct replayer_opts opts = { .dir = o->dir, .output = true };
 	struct replayer_result res;
 	int r;
 
+	warn_of_processor(o->dir);
 	if (!o->run)
 		return replay_gdb(o, err);
 	r = replayer_run(&opts, &res, err);
