@@ -163,7 +163,8 @@ static void try_kernel_names(struct probe *q)
 /* Its programs are of an executable of its own. */
 static void try_record(struct probe *q)
 {
-	struct check_part *p = part_new(q, PART_RECORD, "its programs, and a process to be recorded");
+	struct check_part *p = part_new(q, PART_RECORD,
+					"its programs, and a process to be recorded");
 	struct err err = {};
 
 	if (!probe_record(q->opts->libexec_dir, &err))
