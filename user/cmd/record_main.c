@@ -26,11 +26,13 @@
 
 static void note(const char *dir, const struct recorder_result *res)
 {
+	const char *sig = WIFSIGNALED(res->status) ? sigabbrev_np(WTERMSIG(res->status)) : NULL;
 	struct err text = { 0 };
 
-	err_set(&text, 1, "recorded %" PRIu64 " events, %" PRIu64 " bytes, into %s", res->events,
-		res->bytes, dir);
-	err_hint(&text, "'tracer replay -a %s' runs it again", dir);
+	err_set(&text, 1, "recorded %" PRIu64 " events, %" PRIu64 " bytes, into %s%s%s",
+		res->events, res->bytes, dir, sig ? "; the program was ended by SIG" : "",
+		sig ? sig : "");
+	err_hint(&text, "'tracer replay -a %s' runs it again; without -a, gdb debugs it", dir);
 	cli_fail("tracer", &text, 0);
 }
 

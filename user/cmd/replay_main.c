@@ -90,7 +90,7 @@ static const struct {
 
 static int run(int argc, char **argv, struct err *err)
 {
-	struct buf newest = BUF_INIT;
+	struct buf dir = BUF_INIT;
 	struct replay_opts o;
 	int r;
 
@@ -101,12 +101,12 @@ static int run(int argc, char **argv, struct err *err)
 		/* tracer prints help before it comes to this. */
 		if (r == CLI_WANTS_HELP)
 			break;
-		if (!r && !o.dir && commands[i].run != ls) {
-			r = recdir_newest(&newest, err);
-			o.dir = newest.data;
+		if (!r && commands[i].run != ls) {
+			r = o.dir ? recdir_named(&dir, o.dir, err) : recdir_newest(&dir, err);
+			o.dir = dir.data;
 		}
 		r = r ? r : commands[i].run(&o, err);
-		buf_release(&newest);
+		buf_release(&dir);
 		return r;
 	}
 	err_set(err, EINVAL, "this program is run by tracer, not by itself");

@@ -34,6 +34,7 @@ static const struct cli_opt replay_rows[] = {
 static const struct cli_pair replay_examples[] = {
 	{ "tracer replay", "debug the newest recording by gdb, forwards and backwards" },
 	{ "tracer replay -a crash", "run that in the directory crash to its end" },
+	{ "tracer replay -a app-3", "run one of those that 'tracer ls' lists" },
 	{ "tracer replay crash -- -batch -x script", "with arguments for gdb" },
 	CLI_END_OF_PAIRS
 };
@@ -56,10 +57,11 @@ const struct cli_cmd replay_cmd = {
 	.name = "replay",
 	.summary = "run a recorded program again, exactly as it ran",
 	.usage = "[OPTION]... [DIR] [-- GDB-OPTION...]",
-	.text = "Runs what 'tracer record' recorded into DIR, or the newest recording: each "
-		"instruction again, with the recorded results of each system call and none of "
-		"their effects. Where the program does not do what it did, the replay ends and "
-		"says at which event, what was recorded and what came.\n"
+	.text = "Runs what 'tracer record' recorded into DIR, a path or a name that 'tracer ls' "
+		"lists, or the newest recording: each instruction again, with the recorded results "
+		"of each system call and none of their effects. Where the program does not do what "
+		"it did, the replay ends and says at which event, what was recorded and what "
+		"came.\n"
 		"\n"
 		"Without -a, gdb is started on the replay. Its commands to go backwards work: "
 		"reverse-continue, reverse-step, reverse-next, reverse-finish. Besides, 'when' "
