@@ -6,8 +6,8 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (DEVNULL, TRACER, check, contains, equal, main, need, run, scratch, test,
-                     workload)
+from harness import (DEVNULL, SANITIZED, TRACER, Skip, check, contains, equal, main, need, run,
+                     scratch, test, workload)
 from recordings import record, replay, same
 
 
@@ -21,6 +21,20 @@ def programs_of_one_thread():
     same("dd", "if=/dev/urandom", "bs=1", "count=300", "status=none")
     same("find", "/etc", "-maxdepth", "1")
     same("awk", "BEGIN { srand(); print rand() }")
+
+
+@test
+def more_in_a_call_than_the_ring_holds():
+    """Of 16 MiB: in one range, and over many."""
+    if SANITIZED:
+        raise Skip("the sanitizer maps memory in the writer, and the recorder waits for it")
+    same("/usr/bin/python3", "-c",
+         "import hashlib, os, resource\n"
+         "f = os.open('/dev/urandom', os.O_RDONLY)\n"
+         "print(hashlib.md5(os.read(f, 40000001)).hexdigest())\n"
+         "parts = [bytearray(50001) for _ in range(900)]\n"
+         "print(os.readv(f, parts), hashlib.md5(b''.join(parts)).hexdigest())\n")
+    same("dd", "if=/dev/urandom", "bs=30000000", "count=2", "status=none", "of=/dev/null")
 
 
 @test

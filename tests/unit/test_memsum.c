@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <cpuid.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -16,8 +17,10 @@
 #include "rr/memsum.h"
 
 #define PAGE 4096
+#define VAST (1ull << 36)
 
 static char *memory;		/* four pages: written, never touched, zeroed, written */
+static char *vast;		/* of which a page in the midst was touched */
 static pid_t child;
 
 /* A copy of this process that does not run. */
@@ -29,6 +32,11 @@ static int setup(void **state)
 	memory = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return -1;
+	vast = mmap(NULL, VAST, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (vast == MAP_FAILED)
+		return -1;
+	vast[VAST / 2] = 'v';
 	memset(memory, 'a', PAGE);
 	memory[2 * PAGE] = 1;
 	memory[2 * PAGE] = 0;
@@ -46,7 +54,8 @@ static int teardown(void **state)
 {
 	(void)state;
 	kill(child, SIGKILL);
-	return waitpid(child, NULL, 0) == child ? munmap(memory, 4 * PAGE) : -1;
+	return waitpid(child, NULL, 0) != child || munmap(memory, 4 * PAGE) ||
+	       munmap(vast, VAST) ? -1 : 0;
 }
 
 static void poke(uintptr_t at, long word)
@@ -113,6 +122,51 @@ static void order_counts(void **state)
 	buf_release(&b);
 }
 
+static void what_nobody_touched_is_little(void **state)
+{
+	const uintptr_t at = (uintptr_t)vast;
+	struct memsum_diff d;
+	struct buf b = BUF_INIT;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(memsum_make(&b, child, &err), 0);
+	assert_true(b.len < VAST / PAGE);
+	assert_int_equal(differs(&b, &d), 0);
+	poke(at + VAST - 8, 1);
+	assert_int_equal(differs(&b, &d), at + VAST - PAGE);
+	poke(at + VAST - 8, 0);
+	poke(at, 1);
+	assert_int_equal(differs(&b, &d), at);
+	poke(at, 0);
+	poke(at + VAST / 2, 0);
+	assert_int_equal(differs(&b, &d), at + VAST / 2);
+	buf_release(&b);
+}
+
+/* Only where all of cpuid's leaf 1 is. */
+static void number_of_the_processor_does_not_count(void **state)
+{
+	const uintptr_t at = (uintptr_t)memory;
+	union { uint32_t reg[4]; long word[2]; } leaf;
+	struct memsum_diff d;
+	struct buf b = BUF_INIT;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(__get_cpuid(1, &leaf.reg[0], &leaf.reg[1], &leaf.reg[2], &leaf.reg[3]));
+	poke(at + 32, leaf.word[0]);
+	poke(at + 40, leaf.word[1]);
+	assert_int_equal(memsum_make(&b, child, &err), 0);
+	leaf.reg[1] ^= 0x55000000;
+	poke(at + 32, leaf.word[0]);
+	assert_int_equal(differs(&b, &d), 0);
+	leaf.reg[1] ^= 1;
+	poke(at + 32, leaf.word[0]);
+	assert_int_equal(differs(&b, &d), at);
+	buf_release(&b);
+}
+
 static void what_is_damaged_is_told(void **state)
 {
 	union { struct rr_head h; char room[64]; } ev = {
@@ -153,6 +207,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_byte_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(order_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_nobody_touched_is_little, setup, teardown),
+		cmocka_unit_test_setup_teardown(number_of_the_processor_does_not_count, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_is_damaged_is_told, setup, teardown),
 		cmocka_unit_test(one_that_has_gone_is_no_error),
 	};

@@ -3,7 +3,8 @@
  * DESIGN: a sum for each page of each mapping that can be written, so that a difference has an
  * address. Of memory that is a process's alone, pages that were never touched are zeros and are
  * told from the page map; those of files and of shared memory may be in it and not be seen
- * there, so they are read.
+ * there, so they are read. Where the kernel has PAGEMAP_SCAN (6.7) it says where the next page is
+ * that was touched: a sanitizer's shadow is 16 TB.
  *
  * What is not looked at: mappings that cannot be written, which are the file's or were looked at
  * while they could be. The vdso, in whose place a replay has a page of its own, and the kernel's
@@ -13,19 +14,31 @@
  */
 #include "rr/memsum.h"
 
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "rr/procmaps.h"
 
 #define PAGE ((uint64_t)4096)
+#define CPU_NUMBER	0xff000000u	/* of leaf 1, in ebx: the initial APIC id */
 #define BATCH ((size_t)64)		/* pages that are read at once */
 #define EVENT_PAGES ((size_t)1 << 17)	/* in an event, at most */
 #define IN_MEMORY (1ull << 63 | 1ull << 62)	/* of a page map's entry: present, swapped */
+
+/* struct pm_scan_arg, include/uapi/linux/fs.h. */
+struct scan {
+	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+	uint64_t inverted, all, any, told;
+};
+struct scan_region { uint64_t start, end, is; };
+#define PAGEMAP_SCAN	_IOWR('f', 16, struct scan)
+#define PAGE_IN_MEMORY	(1ull << 3 | 1ull << 4)		/* present, swapped */
 
 struct reader {
 	int mem, pagemap;
@@ -47,6 +60,27 @@ struct maker {
 static uint64_t turn(uint64_t x, int by)
 {
 	return x << by | x >> (64 - by);
+}
+
+/*
+ * cpuid's leaf 1, which libraries keep as it came, has the number of the processor in it. That of
+ * a virtual machine may be another each time: it is taken out of where the rest of the leaf is.
+ */
+static void hide_cpu_number(unsigned char *page)
+{
+	static uint32_t leaf[4];
+	uint32_t w[PAGE / sizeof(leaf[0])];
+
+	if (!leaf[0])
+		__get_cpuid(1, &leaf[0], &leaf[1], &leaf[2], &leaf[3]);
+	memcpy(w, page, sizeof(w));
+	for (size_t i = 0; i + 4 <= PAGE / sizeof(w[0]); i++) {
+		if (w[i] != leaf[0] || (w[i + 1] ^ leaf[1]) & ~CPU_NUMBER ||
+		    w[i + 2] != leaf[2] || w[i + 3] != leaf[3])
+			continue;
+		w[i + 1] &= ~CPU_NUMBER;
+		memcpy(page + (i + 1) * sizeof(w[0]), &w[i + 1], sizeof(w[0]));
+	}
 }
 
 /* Four sums of every fourth word, so that the processor can work at all of them at a time. */
@@ -99,6 +133,8 @@ static void read_sums(struct reader *in, uint64_t start, size_t n, uint32_t *sum
 		const bool there = i < whole || pread(in->mem, page, PAGE,
 				   (off_t)(start + i * PAGE)) == (ssize_t)PAGE;
 
+		if (there)
+			hide_cpu_number(page);
 		sum[i] = there ? sum_of(page) : RR_SUM_NONE;
 	}
 }
@@ -110,6 +146,19 @@ static void read_entries(struct reader *in, uint64_t start, size_t n)
 
 	if (pread(in->pagemap, in->entry, bytes, (off_t)(start / PAGE * 8)) != (ssize_t)bytes)
 		memset(in->entry, 0xff, bytes);
+}
+
+/* The first page of [start, end) that may have been touched, or @end. */
+static uint64_t next_touched(struct reader *in, uint64_t start, uint64_t end)
+{
+	struct scan_region found = { 0 };
+	struct scan s = {
+		.size = sizeof(s), .start = start, .end = end, .vec = (uintptr_t)&found,
+		.vec_len = 1, .max_pages = 1, .any = PAGE_IN_MEMORY, .told = PAGE_IN_MEMORY,
+	};
+	const int n = ioctl(in->pagemap, PAGEMAP_SCAN, &s);
+
+	return n > 0 ? found.start : n < 0 ? start : end;
 }
 
 /* ---- made ------------------------------------------------------------------ */
@@ -163,24 +212,46 @@ static void begin_sums(struct maker *k, uint64_t start, bool zeros)
 	k->named = true;
 }
 
-/* A page more, behind the last: @sum, or where @zeros none. */
-static void add_page(struct maker *k, uint64_t at, bool zeros, uint32_t sum)
+/* The last sums, where pages from @at on can go on with them; else new ones. NULL: no memory. */
+static struct rr_sums *sums_at(struct maker *k, uint64_t at, bool zeros)
 {
 	struct rr_sums *s = k->b->failed ? NULL : last_sums(k);
+
+	if (!s || !(s->flags & RR_SUMS_ZEROS) == zeros || s->start + s->pages * PAGE != at)
+		begin_sums(k, at, zeros);
+	return k->b->failed ? NULL : last_sums(k);
+}
+
+static void add_zeros(struct maker *k, uint64_t at, uint64_t end)
+{
+	while (at < end) {
+		struct rr_sums *s = sums_at(k, at, true);
+		uint64_t n = (end - at) / PAGE;
+
+		if (!s)
+			return;
+		n = n < UINT32_MAX - s->pages ? n : UINT32_MAX - s->pages;
+		s->pages += (uint32_t)n;
+		at += n * PAGE;
+		if (s->pages == UINT32_MAX)
+			k->sums = 0;
+	}
+}
+
+static void add_page(struct maker *k, uint64_t at, uint32_t sum)
+{
+	struct rr_sums *s;
 
 	if (k->pages == EVENT_PAGES) {
 		end_event(k);
 		begin_event(k);
-		s = NULL;
 	}
-	if (!s || !(s->flags & RR_SUMS_ZEROS) == zeros || s->start + s->pages * PAGE != at)
-		begin_sums(k, at, zeros);
-	if (k->b->failed)
+	s = sums_at(k, at, false);
+	if (!s)
 		return;
-	last_sums(k)->pages++;
+	s->pages++;
 	k->pages++;
-	if (!zeros)
-		buf_add(k->b, &sum, sizeof(sum));
+	buf_add(k->b, &sum, sizeof(sum));
 }
 
 static void add_batch(struct maker *k, uint64_t start, size_t n)
@@ -195,28 +266,41 @@ static void add_batch(struct maker *k, uint64_t start, size_t n)
 		for (m = 1; i + m < n; m++)
 			if ((own && !(k->in->entry[i + m] & IN_MEMORY)) != zeros)
 				break;
-		if (!zeros)
-			read_sums(k->in, start + i * PAGE, m, sum);
+		if (zeros) {
+			add_zeros(k, start + i * PAGE, start + (i + m) * PAGE);
+			continue;
+		}
+		read_sums(k->in, start + i * PAGE, m, sum);
 		for (size_t j = 0; j < m; j++)
-			add_page(k, start + (i + j) * PAGE, zeros, zeros ? 0 : sum[j]);
+			add_page(k, start + (i + j) * PAGE, sum[j]);
+	}
+}
+
+static void add_mapping(struct maker *k, const struct procmap *m)
+{
+	const bool own = !m->ino && !m->shared;
+	uint64_t left, at = m->start;
+
+	k->m = m;
+	k->named = false;
+	k->sums = 0;
+	while (at < m->end) {
+		const uint64_t next = own ? next_touched(k->in, at, m->end) : at;
+
+		add_zeros(k, at, next);
+		left = (m->end - next) / PAGE;
+		left = left < BATCH ? left : BATCH;
+		add_batch(k, next, (size_t)left);
+		at = next + left * PAGE;
 	}
 }
 
 static int make(struct maker *k, const struct procmaps *maps, struct err *err)
 {
 	begin_event(k);
-	for (size_t i = 0; i < maps->n; i++) {
-		k->m = &maps->at[i];
-		if (!(k->m->prot & PROT_WRITE))
-			continue;
-		k->named = false;
-		k->sums = 0;
-		for (uint64_t at = k->m->start; at < k->m->end; at += BATCH * PAGE) {
-			const uint64_t left = (k->m->end - at) / PAGE;
-
-			add_batch(k, at, left < BATCH ? (size_t)left : BATCH);
-		}
-	}
+	for (size_t i = 0; i < maps->n; i++)
+		if (maps->at[i].prot & PROT_WRITE)
+			add_mapping(k, &maps->at[i]);
 	end_event(k);
 	return k->b->failed ? err_sys(err, ENOMEM, "cannot record the sums of memory") : 0;
 }
@@ -302,16 +386,22 @@ static size_t first_other(struct reader *in, uint64_t start, size_t n, const uin
 /* Whether all pages are as @s says; *page: the first that is not. */
 static bool same(struct reader *in, const struct rr_sums *s, const uint32_t *sum, uint64_t *page)
 {
-	for (uint32_t at = 0; at < s->pages; at += BATCH) {
-		const size_t left = s->pages - at, n = left < BATCH ? left : BATCH;
-		const uint64_t start = s->start + at * PAGE;
-		const size_t other = s->flags & RR_SUMS_ZEROS ? first_written(in, start, n) :
-				     first_other(in, start, n, sum + at);
+	const bool zeros = s->flags & RR_SUMS_ZEROS;
+	const uint64_t end = s->start + s->pages * PAGE;
+	uint64_t at = zeros ? next_touched(in, s->start, end) : s->start;
 
-		if (other == n)
-			continue;
-		*page = start + other * PAGE;
-		return false;
+	while (at < end) {
+		const uint64_t left = (end - at) / PAGE;
+		const size_t n = left < BATCH ? (size_t)left : BATCH;
+		const size_t other = zeros ? first_written(in, at, n) :
+				     first_other(in, at, n, sum + (at - s->start) / PAGE);
+
+		if (other != n) {
+			*page = at + other * PAGE;
+			return false;
+		}
+		at += n * PAGE;
+		at = zeros && at < end ? next_touched(in, at, end) : at;
 	}
 	return true;
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "rr/bulk.h"
 #include "rr/confined.h"
 #include "rr/filestore.h"
 #include "rr/guardian.h"
@@ -39,6 +40,7 @@ struct recorder {
 	struct recqueue *queue;
 	struct filestore files;
 	struct mapped mapped;
+	struct bulk bulk;
 	struct confined child;
 	struct guardian guardian;
 	struct recsignals signals;
