@@ -123,7 +123,6 @@ static int make_copy(struct packer *p, int from, struct packed_file *e)
 	r = to < 0 ? -errno : fill(to, from, &e->id, &e->sum);
 	if (to >= 0)
 		close(to);
-	r = r ? r : note_made(p, e->number);
 	if (!r && rename(now, path))
 		r = -errno;
 	if (r)
@@ -167,7 +166,9 @@ static int copy_original(struct packer *p, const struct recfiles_file *f, struct
 
 	if (from < 0)
 		return 1;
-	r = make_copy(p, from, &new);
+	/* One that the index has already is as whole as it was before, whatever comes. */
+	r = old ? 0 : note_made(p, new.number);
+	r = r ? err_sys(p->err, ENOMEM, "cannot pack") : make_copy(p, from, &new);
 	close(from);
 	if (r == -ESTALE) {
 		has_changed(f, why);
