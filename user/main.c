@@ -57,7 +57,7 @@ static const struct cli_cmd help_cmd = {
 static const struct cli_cmd *const commands[] = {
 	&run_cmd, &attach_cmd, &top_cmd, &bench_cmd, &report_cmd, &doctor_cmd, &export_cmd,
 	&tape_cmd, &record_cmd, &replay_cmd,
-	&dump_cmd, &ps_cmd, &ls_cmd, &help_cmd, NULL
+	&dump_cmd, &ps_cmd, &ls_cmd, &pack_cmd, &help_cmd, NULL
 };
 
 static const struct cli_pair tool_examples[] = {

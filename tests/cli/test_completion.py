@@ -31,6 +31,14 @@ def options_by_both_names():
 
 
 @test(root=False)
+def recordings_are_directories():
+    for command in ("replay", "dump", "ps", "pack"):
+        equal(ask("tracer", command, "/usr/li")[:8], "/usr/lib", command)
+    equal(ask("tracer", "pack", "--q"), "--quiet", "an option")
+    contains(ask("tracer", "record", "--", "ls", "-"), "to ls -, ", "record")
+
+
+@test(root=False)
 def a_command_completes_itself():
     equal(ask("tape", "-f", "2", "--", "sed", "-"), "to sed -, tracer tape -f 2 -- sed -", "tape")
     contains(ask("tracer", "tape", "-og", ".", "--", "sed", "-"), "to sed -, ", "tracer tape")

@@ -32,7 +32,8 @@ def doctor(rc, prefix=(), **env):
     equal(d["works"], all(c["works"] for c in d["collectors"]), "works")
     equal(rc, 0 if d["works"] else 1, "exit code and works")
     equal({c["name"] for c in d["collectors"]},
-          SUMMARY | {"stacks", "kernel-stacks", "filters", "watch", "start-routine"}, "collectors")
+          SUMMARY | {"stacks", "kernel-stacks", "filters", "watch", "start-routine", "record"},
+          "collectors")
     for p in d["parts"]:
         check(p["state"] in ("ok", "fails", "untried"), p)
         equal(p["state"] == "fails", bool(p["why"]), f"why of {p}")
@@ -143,7 +144,10 @@ def both_capabilities():
     able = run([*caps, TRACER, "run", "-q", "-o", "/dev/null", "--start-routine", "--", "true"])
     d = doctor(1, caps)
     equal([n for n, c in collectors(d).items() if not c["works"]],
-          ["kernel-stacks"] + ([] if able.rc == 0 else ["start-routine"]), "what does not work")
+          ["kernel-stacks"] + ([] if able.rc == 0 else ["start-routine"]) + ["record"],
+          "what does not work")
+    contains(parts(d)["tracer-record"]["why"], "CAP_SYS_NICE, CAP_SYS_PTRACE, CAP_SYS_ADMIN are "
+             "missing", "what recording needs besides")
     if able.rc:
         contains(parts(d)["routine_begins"]["fix"], "CAP_SYS_ADMIN", "fix")
     check(d["cost"] and any("users" in line for line in d["with_root"]), d["with_root"])
@@ -190,6 +194,35 @@ def few_descriptors():
         check(any("ulimit -n" in p["fix"] for p in broken), f"{n}: {broken}")
         equal(d["system"]["privileges"]["open_files"], n, "open_files")
         check(any(a["about"] == "open_files" for a in d["advice"]), d["advice"])
+
+
+@test
+def whether_it_can_record():
+    """It says what a recording then does."""
+    need("setpriv")
+    with scratch() as s:
+        for drop in ("", "-sys_nice", "-sys_ptrace", "-bpf,-sys_admin"):
+            prefix = ["setpriv", f"--bounding-set={drop}", "--inh-caps=-all"] if drop else []
+            able = run([*prefix, TRACER, "record", "-q", "-o", f"{s}/rec{drop}", "--", "true"])
+            d = doctor(1 if drop else 0, prefix)
+            equal(collectors(d)["record"]["works"], able.rc == 0, f"without {drop}: {able.err}")
+            if drop:
+                contains(able.err, parts(d)["tracer-record"]["why"], "the reason")
+                contains(parts(d)["tracer-record"]["fix"], "sudo", "what mends it")
+
+
+@test
+def a_recorder_that_is_missing():
+    with scratch() as s:
+        os.makedirs(f"{s}/bin")
+        shutil.copy(TRACER, f"{s}/bin/tracer")
+        shutil.copytree(f"{os.path.dirname(TRACER)}/libexec", f"{s}/libexec/tracer")
+        os.unlink(f"{s}/libexec/tracer/tracer-record")
+        r = run([f"{s}/bin/tracer", "doctor", "--json"])
+        equal(r.rc, 1, f"exit code: {r.err}")
+        d = json.loads(r.out)
+    equal([n for n, c in collectors(d).items() if not c["works"]], ["record"], "does not work")
+    contains(parts(d)["tracer-record"]["fix"], "make install", "fix")
 
 
 @test

@@ -48,6 +48,9 @@ def shells_and_pipelines():
 @test
 def signals():
     same("sh", "-c", "kill -SEGV $$", rc=139)
+    with scratch() as d:
+        r = run([TRACER, "record", "-o", os.path.join(d, "rec"), "--", "sh", "-c", "kill -9 $$"])
+        contains(r.err, "; the program was ended by SIGKILL\n", "the note")
     same("bash", "-c", "trap 'echo got' USR1; kill -USR1 $$; sleep 0.05; echo end")
     same("timeout", "0.1", "sleep", "5", rc=124)
     same("bash", "-c", "sleep 0.05 & wait; echo $!")
@@ -114,7 +117,10 @@ def what_is_wrong_is_said():
         contains(r.err, "file exists", "an existing directory")
         r = replay(d, "nosuch")
         equal(r.rc, 2, r.err)
-        contains(r.err, "no such file", "a missing recording")
+        contains(r.err, "nosuch is no recording: no such file", "a missing recording")
+        contains(r.err, "'tracer ls'", "a missing recording")
+        contains(run([TRACER, "dump", d]).err, "is no recording: there is no file 'events'",
+                 "another directory")
         path = os.path.join(d, "rec", "events")
         with open(path, "rb") as f:
             data = f.read()
@@ -182,13 +188,16 @@ def what_is_in_a_recording():
         text = run([TRACER, "dump", path]).ok().out
         check(f" {rows[1][0]} ends by another's doing, status 0x9\n" in text, text[-300:])
         env = dict(os.environ, XDG_DATA_HOME=d)
-        for _ in range(2):
-            run([TRACER, "record", "-q", "--", "true"], env=env, stdin=DEVNULL).ok()
+        for also in ("-n", "--no-syscall-buffer"):
+            run([TRACER, "record", "-q", also, "--", "true"], env=env, stdin=DEVNULL).ok()
         rows = [line.split() for line in run([TRACER, "ls"], env=env).ok().out.splitlines()]
-        equal(rows[0], ["BEGAN", "SIZE", "EVENTS", "EXIT", "DIRECTORY", "COMMAND"], "heading")
-        equal([(r[5], os.path.basename(r[6]), r[7]) for r in rows[1:]],
+        equal(rows[0], ["BEGAN", "SIZE", "EVENTS", "EXIT", "PACKED", "DIRECTORY", "COMMAND"],
+              "heading")
+        equal([(r[5], os.path.basename(r[7]), r[8]) for r in rows[1:]],
               [("0", "true-2", "true"), ("0", "true-1", "true")], "recordings")
         equal(run([TRACER, "replay", "-a"], env=env, stdin=DEVNULL).rc, 0, "the newest")
+        run([TRACER, "replay", "-a", "true-1"], env=env, stdin=DEVNULL).ok()
+        run([TRACER, "ps", "true-1"], env=env).ok()
 
 
 @test

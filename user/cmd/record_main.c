@@ -2,7 +2,6 @@
 /* The executable behind record. */
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,17 +12,13 @@
 #include "base/user.h"
 #include "cli/term.h"
 #include "cmd/record_opts.h"
-#include "collect/privilege.h"
+#include "cmd/record_probe.h"
 #include "collect/refusal.h"
 #include "out/human.h"
 #include "rr/recabout.h"
 #include "rr/recdir.h"
 #include "rr/recorder.h"
 
-#ifndef CAP_PERFMON
-#define CAP_PERFMON	38
-#define CAP_BPF		39
-#endif
 #define EXIT_FAILED 125
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND 127
@@ -31,11 +26,13 @@
 
 static void note(const char *dir, const struct recorder_result *res)
 {
+	const char *sig = WIFSIGNALED(res->status) ? sigabbrev_np(WTERMSIG(res->status)) : NULL;
 	struct err text = { 0 };
 
-	err_set(&text, 1, "recorded %" PRIu64 " events, %" PRIu64 " bytes, into %s", res->events,
-		res->bytes, dir);
-	err_hint(&text, "'tracer replay -a %s' runs it again", dir);
+	err_set(&text, 1, "recorded %" PRIu64 " events, %" PRIu64 " bytes, into %s%s%s",
+		res->events, res->bytes, dir, sig ? "; the program was ended by SIG" : "",
+		sig ? sig : "");
+	err_hint(&text, "'tracer replay -a %s' runs it again; without -a, gdb debugs it", dir);
 	cli_fail("tracer", &text, 0);
 }
 
@@ -90,35 +87,6 @@ static void on_progress(void *ctx, const struct recorder_progress *p)
 		tell_waiting(t, p);
 }
 
-static const struct { int cap; const char *name; } needed[] = {
-	{ CAP_BPF, "CAP_BPF" },			/* what is recorded */
-	{ CAP_PERFMON, "CAP_PERFMON" },		/* the same */
-	{ CAP_SYS_NICE, "CAP_SYS_NICE" },	/* a recorder that is in time */
-	{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" },	/* new images */
-	{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },	/* calls that are filtered, mapped files */
-};
-
-static int check_privilege(struct err *err)
-{
-	struct privilege who;
-	char list[128] = "";
-
-	privilege_read(&who);
-	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		if (privilege_has(&who, needed[i].cap))
-			continue;
-		if (*list)
-			strcat(list, ", ");
-		strcat(list, needed[i].name);
-	}
-	if (!*list)
-		return 0;
-	err_set(err, EPERM, "cannot record without privilege: %s %s missing", list,
-		strchr(list, ',') ? "are" : "is");
-	err_hint(err, "run it with sudo; the program itself runs as you");
-	return -EPERM;
-}
-
 static void on_warning(void *ctx, const char *said)
 {
 	struct err text = { 0 };
@@ -161,7 +129,7 @@ static int record(const struct record_opts *o, struct err *err)
 	struct recorder_result res;
 	struct recabout_opts about;
 	struct buf dir = BUF_INIT;
-	int r = check_privilege(err);
+	int r = record_privilege(err);
 
 	caller_find(&opts.who);
 	opts.user = r || !o->user ? NULL : user_find(o->user, err);
@@ -208,6 +176,8 @@ int main(int argc, char **argv)
 	int r;
 
 	io_hold_standard_fds();
+	if (argc == 2 && !strcmp(argv[1], "__probe"))
+		return record_probe();
 	r = argc < 2 || strcmp(argv[1], "record") ? CLI_WANTS_HELP :
 	    record_opts_parse(&o, argc - 1, argv + 1, &err);
 	/* tracer prints help before it comes to this. */

@@ -21,6 +21,9 @@ static const struct cli_opt record_rows[] = {
 	{ .name = "checksum", .letter = 'C', .kind = CLI_FLAG, .group = GROUP_WHAT,
 	  .help = "sums of all memory that can be written go in behind each call, and a replay "
 		  "compares them: slow, to find out where one goes wrong", RECORD_AT(checksum) },
+	{ .name = "no-syscall-buffer", .letter = 'n', .kind = CLI_NOOP, .group = GROUP_OTHER,
+	  .help = "accepted for rr's sake: nothing is put into the program that could be "
+		  "left out" },
 	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = GROUP_OTHER,
 	  .help = "print this help" },
 	CLI_END_OF_OPTS
@@ -57,9 +60,10 @@ const struct cli_cmd record_cmd = {
 		"The program is not stopped at its calls, and no hardware counter is needed. It "
 		"runs on one CPU, without random addresses, and reads its clock by system calls.\n"
 		"\n"
-		"Not replayed as yet, and told so at replay: a thread that lost its CPU in the "
-		"midst of a computation while another of its process ran, and a signal that met "
-		"one there.",
+		"Refused, by name: 32-bit code, ptrace, and system calls and ioctls whose effects "
+		"are not known. Absent for the program: io_uring, aio, rseq and userfaultfd. What "
+		"others write into memory that they share with it is not seen, and told when it "
+		"is mapped.",
 	.program = "tracer-record",
 	.operands = CLI_OPERANDS_COMMAND,
 	.operand = "command",

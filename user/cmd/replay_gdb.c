@@ -22,6 +22,7 @@
 #include "cli/term.h"
 #include "cmd/replay_opts.h"
 #include "rr/gdb.h"
+#include "rr/gdblibs.h"
 
 #define EXIT_ERROR 2
 #define ARGS_OF_OURS 16
@@ -41,8 +42,15 @@ static const char commands[] =
 
 struct meeting {
 	char dir[64], script[96], commands[96], socket[96];
+	const char *sysroot;
 	int listener;
 };
+
+/* Files of the system GDB reads by itself, unless the replay has others. */
+static const char *sysroot_of(const struct replay_opts *o)
+{
+	return gdblibs_moved(o->dir) ? "target:" : "/";
+}
 
 static int serve(const struct replay_opts *o, int fd, struct err *err)
 {
@@ -74,8 +82,9 @@ static int serve_port(const struct replay_opts *o, struct err *err)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	r = bind_to(fd, &at, sizeof(at), err, where);
 	if (!r) {
-		dprintf(STDERR_FILENO, "tracer: waiting for gdb: gdb -ex 'set sysroot /' "
-			"-ex 'target extended-remote :%u'\n", (unsigned int)o->port);
+		dprintf(STDERR_FILENO, "tracer: waiting for gdb: gdb -ex 'set sysroot %s' "
+			"-ex 'target extended-remote :%u'\n", sysroot_of(o),
+			(unsigned int)o->port);
 		with = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 		r = with < 0 ? err_sys(err, errno, "cannot wait for gdb") : serve(o, with, err);
 	}
@@ -110,18 +119,19 @@ static int write_script(const struct meeting *m, struct err *err)
 	char text[512];
 	int r = write_file(m->commands, commands, err);
 
-	snprintf(text, sizeof(text), "with confirm off -- source %s\nset sysroot /\n"
+	snprintf(text, sizeof(text), "with confirm off -- source %s\nset sysroot %s\n"
 		 "set tcp connect-timeout 60\ntarget extended-remote %s\n", m->commands,
-		 m->socket);
+		 m->sysroot, m->socket);
 	return r ? r : write_file(m->script, text, err);
 }
 
-static int meet(struct meeting *m, struct err *err)
+static int meet(struct meeting *m, const char *sysroot, struct err *err)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int r;
 
-	*m = (struct meeting){ .dir = "/tmp/tracer-gdb.XXXXXX", .listener = -1 };
+	*m = (struct meeting){ .dir = "/tmp/tracer-gdb.XXXXXX", .listener = -1,
+			       .sysroot = sysroot };
 	if (!mkdtemp(m->dir))
 		return err_sys(err, errno, "cannot make a directory in /tmp");
 	snprintf(m->script, sizeof(m->script), "%s/begin", m->dir);
@@ -207,7 +217,7 @@ int replay_gdb(const struct replay_opts *o, struct err *err)
 		return err_sys(err, errno, "cannot open %s", o->dir);
 	if (o->port)
 		return serve_port(o, err);
-	r = meet(&m, err);
+	r = meet(&m, sysroot_of(o), err);
 	if (r)
 		return r;
 	child = fork();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The executable behind replay, dump, ps and ls: it needs no privilege, and links neither libbpf
- * nor what traces.
+ * The executable behind replay, dump, ps, ls and pack: it needs no privilege, and links neither
+ * libbpf nor what traces.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,6 +13,8 @@
 #include "cli/term.h"
 #include "cmd/replay_gdb.h"
 #include "cmd/replay_opts.h"
+#include "cmd/replay_pack.h"
+#include "rr/recabout.h"
 #include "rr/recdir.h"
 #include "rr/recdump.h"
 #include "rr/recls.h"
@@ -21,12 +23,23 @@
 
 #define EXIT_ERROR 2
 
+static void warn_of_processor(const char *dir)
+{
+	struct err why = { 0 };
+	struct recabout about;
+
+	if (!recabout_read(&about, dir) && !recabout_fits(&about, &why))
+		cli_fail("tracer", &why, 0);
+	recabout_release(&about);
+}
+
 static int replay(const struct replay_opts *o, struct err *err)
 {
 	const struct replayer_opts opts = { .dir = o->dir, .output = true };
 	struct replayer_result res;
 	int r;
 
+	warn_of_processor(o->dir);
 	if (!o->run)
 		return replay_gdb(o, err);
 	r = replayer_run(&opts, &res, err);
@@ -72,11 +85,12 @@ static int ls(const struct replay_opts *o, struct err *err)
 static const struct {
 	const struct cli_cmd *cmd;
 	int (*run)(const struct replay_opts *o, struct err *err);
-} commands[] = { { &replay_cmd, replay }, { &dump_cmd, dump }, { &ps_cmd, ps }, { &ls_cmd, ls } };
+} commands[] = { { &replay_cmd, replay }, { &dump_cmd, dump }, { &ps_cmd, ps }, { &ls_cmd, ls },
+	       { &pack_cmd, replay_pack } };
 
 static int run(int argc, char **argv, struct err *err)
 {
-	struct buf newest = BUF_INIT;
+	struct buf dir = BUF_INIT;
 	struct replay_opts o;
 	int r;
 
@@ -87,12 +101,12 @@ static int run(int argc, char **argv, struct err *err)
 		/* tracer prints help before it comes to this. */
 		if (r == CLI_WANTS_HELP)
 			break;
-		if (!r && !o.dir && commands[i].run != ls) {
-			r = recdir_newest(&newest, err);
-			o.dir = newest.data;
+		if (!r && commands[i].run != ls) {
+			r = o.dir ? recdir_named(&dir, o.dir, err) : recdir_newest(&dir, err);
+			o.dir = dir.data;
 		}
 		r = r ? r : commands[i].run(&o, err);
-		buf_release(&newest);
+		buf_release(&dir);
 		return r;
 	}
 	err_set(err, EINVAL, "this program is run by tracer, not by itself");

@@ -34,6 +34,7 @@ static const struct cli_opt replay_rows[] = {
 static const struct cli_pair replay_examples[] = {
 	{ "tracer replay", "debug the newest recording by gdb, forwards and backwards" },
 	{ "tracer replay -a crash", "run that in the directory crash to its end" },
+	{ "tracer replay -a app-3", "run one of those that 'tracer ls' lists" },
 	{ "tracer replay crash -- -batch -x script", "with arguments for gdb" },
 	CLI_END_OF_PAIRS
 };
@@ -56,10 +57,11 @@ const struct cli_cmd replay_cmd = {
 	.name = "replay",
 	.summary = "run a recorded program again, exactly as it ran",
 	.usage = "[OPTION]... [DIR] [-- GDB-OPTION...]",
-	.text = "Runs what 'tracer record' recorded into DIR, or the newest recording: each "
-		"instruction again, with the recorded results of each system call and none of "
-		"their effects. Where the program does not do what it did, the replay ends and "
-		"says at which event, what was recorded and what came.\n"
+	.text = "Runs what 'tracer record' recorded into DIR, a path or a name that 'tracer ls' "
+		"lists, or the newest recording: each instruction again, with the recorded results "
+		"of each system call and none of their effects. Where the program does not do what "
+		"it did, the replay ends and says at which event, what was recorded and what "
+		"came.\n"
 		"\n"
 		"Without -a, gdb is started on the replay. Its commands to go backwards work: "
 		"reverse-continue, reverse-step, reverse-next, reverse-finish. Besides, 'when' "
@@ -135,6 +137,50 @@ const struct cli_cmd ps_cmd = {
 	.check = replay_check,
 };
 
+static const struct cli_opt pack_rows[] = {
+	{ .name = "quiet", .letter = 'q', .kind = CLI_FLAG, .group = GROUP_WHAT,
+	  .help = "no notes on stderr, but of files that could not be packed",
+	  REPLAY_AT(quiet) },
+	{ .name = "help", .letter = 'h', .kind = CLI_HELP, .group = GROUP_OTHER,
+	  .help = "print this help" },
+	CLI_END_OF_OPTS
+};
+
+static const struct cli_pair pack_examples[] = {
+	{ "tracer pack", "the newest recording is all that its replay needs" },
+	{ "tracer pack crash && tar czf crash.tgz crash", "for another machine" },
+	CLI_END_OF_PAIRS
+};
+
+static const struct cli_pair pack_exits[] = {
+	{ "0", "the recording has all files that its replay needs" },
+	{ "1", "some could not be packed, and were told; the others are" },
+	{ "2", "usage, a recording that is not there or damaged, or no room: nothing changed" },
+	CLI_END_OF_PAIRS
+};
+
+const struct cli_cmd pack_cmd = {
+	.name = "pack",
+	.summary = "copy into a recording all files that its replay needs",
+	.usage = "[OPTION]... [DIR]",
+	.text = "A recording, the newest or that in DIR, has copies of the files that the program "
+		"mapped, but for those below /usr, /lib, /lib64, /bin and /sbin: programs and "
+		"libraries of the system, which it knows by name, size and time. Once such a file "
+		"is replaced, an upgrade say, the recording replays no longer. This copies them "
+		"into it too, and takes sums of all copies, by which a replay finds damage.\n"
+		"\n"
+		"What is packed can be taken to another machine. Its processor should be of the "
+		"same model: programs ask it what it can do. Packing again is no harm, and mends "
+		"copies that are damaged while the originals are there.",
+	.program = "tracer-replay",
+	.operands = CLI_OPERANDS_MIXED,
+	.operand = "file",
+	.opts = pack_rows,
+	.examples = pack_examples,
+	.exits = pack_exits,
+	.check = replay_check,
+};
+
 static const struct cli_pair ls_examples[] = {
 	{ "tracer ls", "what has been recorded, the newest first" },
 	CLI_END_OF_PAIRS
@@ -145,10 +191,10 @@ const struct cli_cmd ls_cmd = {
 	.summary = "list the recordings there are",
 	.usage = "[OPTION]...",
 	.text = "Lists the recordings below XDG_DATA_HOME, the newest first: when each began, its "
-		"size with the files in it, events, how the program ended, the directory and the "
-		"command. One that is still made is running; cut is one whose recorder was "
-		"killed, and error one that could not be recorded to its end: up to there both "
-		"replay.",
+		"size with the files in it, events, how the program ended, whether 'tracer pack' "
+		"made it independent of the system's files, the directory and the command. One "
+		"that is still made is running; cut is one whose recorder was killed, and error "
+		"one that could not be recorded to its end: up to there both replay.",
 	.program = "tracer-replay",
 	.operands = CLI_OPERANDS_NONE,
 	.opts = ls_rows,

@@ -237,6 +237,12 @@ static void cap_ptrace(const struct host *h, struct check_fact *f)
 	remark(f, "for names and stacks of others' processes");
 }
 
+static void cap_nice(const struct host *h, struct check_fact *f)
+{
+	capability(h, f, CAP_SYS_NICE, NULL);
+	remark(f, "for 'tracer record'");
+}
+
 static void cap_resource(const struct host *h, struct check_fact *f)
 {
 	capability(h, f, CAP_SYS_RESOURCE, NULL);
@@ -472,6 +478,18 @@ static void installed_export(const struct host *h, struct check_fact *f)
 	f->level = CHECK_PLAIN;
 }
 
+static void installed_record(const struct host *h, struct check_fact *f)
+{
+	installed(h, f, "tracer-record", "'tracer record' needs it: 'make install' puts it there");
+	f->level = CHECK_PLAIN;
+}
+
+static void installed_replay(const struct host *h, struct check_fact *f)
+{
+	installed(h, f, "tracer-replay", "'tracer replay' needs it: 'make install' puts it there");
+	f->level = CHECK_PLAIN;
+}
+
 static void installed_libbpf(const struct host *h, struct check_fact *f)
 {
 	(void)h;
@@ -496,6 +514,7 @@ static const struct {
 	{ "privileges", "cap_perfmon", "CAP_PERFMON", cap_perfmon },
 	{ "privileges", "cap_sys_admin", "CAP_SYS_ADMIN", cap_admin },
 	{ "privileges", "cap_sys_ptrace", "CAP_SYS_PTRACE", cap_ptrace },
+	{ "privileges", "cap_sys_nice", "CAP_SYS_NICE", cap_nice },
 	{ "privileges", "cap_sys_resource", "CAP_SYS_RESOURCE", cap_resource },
 	{ "privileges", "no_new_privs", "no_new_privs", no_new_privs },
 	{ "privileges", "user_namespace", "user namespace", user_namespace },
@@ -517,6 +536,8 @@ static const struct {
 	{ "installed", "tracer_sym", "tracer-sym", installed_sym },
 	{ "installed", "tracer_top", "tracer-top", installed_top },
 	{ "installed", "tracer_export", "tracer-export", installed_export },
+	{ "installed", "tracer_record", "tracer-record", installed_record },
+	{ "installed", "tracer_replay", "tracer-replay", installed_replay },
 	{ "installed", "libbpf", "libbpf", installed_libbpf },
 };
 _Static_assert(sizeof(rows) / sizeof(rows[0]) <= CHECK_FACTS, "a place for each fact");

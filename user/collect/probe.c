@@ -22,6 +22,7 @@
 #include "collect/live_tapes.h"
 #include "collect/live_types.h"
 #include "collect/privilege.h"
+#include "collect/probe_record.h"
 #include "collect/refusal.h"
 #include "collect/startprobe.h"
 #include "ring/ring.h"
@@ -33,6 +34,7 @@
 #define PART_NAMES "tracer-sym"
 #define PART_KERNEL "kernel-names"
 #define PART_TRACE "trace"
+#define PART_RECORD "tracer-record"
 
 struct probe {
 	struct checkup *c;
@@ -156,6 +158,21 @@ static void try_kernel_names(struct probe *q)
 			 "CONFIG_KALLSYMS=y");
 		fails_by(p, &err);
 	}
+}
+
+/* Its programs are of an executable of its own. */
+static void try_record(struct probe *q)
+{
+	struct check_part *p = part_new(q, PART_RECORD,
+					"its programs, and a process to be recorded");
+	struct err err = {};
+
+	if (!probe_record(q->opts->libexec_dir, &err))
+		return;
+	if (!err.hint[0])
+		fails(p, err.code, "", NULL);
+	else
+		fails_by(p, &err);
 }
 
 /* ---- programs ---- */
@@ -431,6 +448,10 @@ static void judge_collectors(struct probe *q, const char *call_way)
 	add_collector(c, (struct check_collector){
 		.name = "start-routine", .what = "--start-routine", .broken = names,
 		.wait = names ? NULL : "uprobe" });
+	names = broken_of(c, PART_RECORD);
+	add_collector(c, (struct check_collector){
+		.name = "record", .what = "tracer record", .broken = names,
+		.wait = names ? NULL : "tp_btf, seccomp, ptrace" });
 	for (i = 0, c->works = true; i < c->ncollector; i++)
 		c->works = c->works && c->collector[i].works;
 }
@@ -493,6 +514,7 @@ int probe_run(struct checkup *c, const struct probe_opts *opts, struct err *err)
 		try_program(&q, &live_progs[i]);
 	try_names(&q);
 	try_kernel_names(&q);
+	try_record(&q);
 	call_way = judge_ways(&q);
 	try_trace(&q, call_way != NULL);
 	judge_collectors(&q, call_way);

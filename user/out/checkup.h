@@ -58,7 +58,7 @@ struct check_fact {
 };
 
 #define CHECK_PARTS 24
-#define CHECK_COLLECTORS 10
+#define CHECK_COLLECTORS 12
 #define CHECK_FACTS 40
 #define CHECK_WAYS 2
 #define CHECK_ROOT_LINES 6

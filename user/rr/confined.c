@@ -176,12 +176,16 @@ static const char *confine(const struct confined_opts *o, int *listener)
 	return NULL;
 }
 
-static void child(const struct confined_opts *o, int to, int go)
+static void child(const struct confined_opts *o, const struct confined *parents, int to, int go)
 {
 	struct word w = { .listener = -1 };
-	const char *what = confine(o, &w.listener);
+	const char *what;
 	char c;
 
+	/* It hears of our end by these. */
+	close(parents->go);
+	close(parents->from);
+	what = confine(o, &w.listener);
 	if (what) {
 		w.error = errno;
 		strncpy(w.what, what, sizeof(w.what) - 1);
@@ -229,7 +233,7 @@ int confined_start(struct confined *c, const struct confined_opts *opts, struct 
 	c->from = from[0];
 	c->pid = fork();
 	if (!c->pid)
-		child(opts, from[1], go[0]);
+		child(opts, c, from[1], go[0]);
 	close(from[1]);
 	close(go[0]);
 	r = c->pid < 0 ? err_sys(err, errno, "cannot fork") : hear(c, from[0], err);

@@ -31,7 +31,8 @@ static void release(struct gdb *g)
 static void say_why(struct gdb *g)
 {
 	if (g->owes)
-		gdb_tell(g, "tracer: %s\n", g->err->msg);
+		gdb_tell(g, g->err->hint[0] ? "tracer: %s\ntracer: %s\n" : "tracer: %s%s\n",
+			 g->err->msg, g->err->hint);
 }
 
 int gdb_replay(const struct gdb_opts *opts, int fd, struct err *err)

@@ -71,7 +71,7 @@ struct gdb_anchor {
 struct gdb_image {
 	uint64_t event;
 	uint32_t pid;
-	char *path;		/* of a copy in the recording where it has changed; or NULL */
+	char *path;		/* of a copy in the recording where it is another; or NULL */
 };
 
 #define GDB_FILES_MAX 16
@@ -296,6 +296,7 @@ int gdb_tell(struct gdb *g, const char *fmt, ...) __attribute__((format(printf, 
 /* ---- gdbquery.c: packets that begin with q and Q, gdbmonitor.c: qRcmd */
 
 int gdb_query(struct gdb *g, const char *s);
+int gdb_add_auxv(struct gdb *g, struct buf *out);	/* the auxiliary vector; 0 or -errno */
 int gdb_monitor(struct gdb *g, const char *line);
 
 /* ---- gdbdata.c: packets of registers and memory, behind their names */
@@ -312,6 +313,11 @@ int gdb_set_memory_raw(struct gdb *g, const char *s);
 
 int gdb_file(struct gdb *g, const char *s);
 void gdb_files_release(struct gdb *g);
+
+/* ---- gdblibs.c */
+
+/* Where the library is that GDB knows as @path, into it; another name stays. */
+void gdb_library(struct gdb *g, char *path, size_t n);
 
 /* ---- gdbmem.c: memory and registers as GDB sees them */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Files that GDB reads through us: those of /proc of the process, which has another number in the
- * replay, and any other with our own rights. None can be written.
+ * replay, libraries that are no longer where they were, and any other with our own rights. None can
+ * be written.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -77,6 +78,7 @@ static int on_open(struct gdb *g, const char *s)
 		return failed(g, flags & 3 ? EROFS : EINVAL);
 	path[n] = '\0';
 	translate(g, path);
+	gdb_library(g, path, sizeof(path));
 	while (i < GDB_FILES_MAX && g->file[i])
 		i++;
 	if (i == GDB_FILES_MAX)

@@ -27,13 +27,19 @@ static void add(struct gdb *g, uint32_t pid, const char *path)
 					       .path = path ? strdup(path) : NULL };
 }
 
-static bool is_unchanged(const struct rr_ev_map *m, const char *path)
+/* Where it was, while it is there; else the recording's copy, where there is one. */
+static void find_file(const struct gdb *g, const struct rr_ev_map *m, char *path, size_t n)
 {
+	const struct recfiles_id id = recfiles_id_of(m);
+	const struct packed_file *f = packed_find(&g->p->packed, &id, m->copy);
 	struct stat st;
 
-	return !stat(path, &st) && st.st_ino == m->ino && (uint64_t)st.st_size == m->size &&
-	       (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec ==
-	       m->mtime_ns;
+	if (!stat(path, &st) && recfiles_unchanged(&id, &st))
+		return;
+	if (m->copy)
+		filestore_path(path, n, g->opts->dir, m->copy);
+	else if (f)
+		packed_path(path, n, g->opts->dir, f);
 }
 
 /* The first mapping of a new image is the program's. */
@@ -48,8 +54,7 @@ static void name_it(struct gdb *g, const struct rr_head *h)
 		return;
 	memcpy(path, (const char *)h + sizeof(*m), m->path_bytes);
 	path[m->path_bytes] = '\0';
-	if (m->copy && !is_unchanged(m, path))
-		filestore_path(path, sizeof(path), g->opts->dir, m->copy);
+	find_file(g, m, path, sizeof(path));
 	last->path = strdup(path);
 }
 

@@ -19,7 +19,7 @@ static int add_features(struct gdb *g, struct buf *out)
 }
 
 /* The auxiliary vector is behind the arguments and the environment, on the first stack. */
-static int add_auxv(struct gdb *g, struct buf *out)
+int gdb_add_auxv(struct gdb *g, struct buf *out)
 {
 	const struct rthread *t = gdb_thread_find(g, 0);
 	uint64_t at, word[2];
@@ -72,7 +72,7 @@ static const struct {
 	const char *name;
 	int (*add)(struct gdb *g, struct buf *out);
 } objects[] = {
-	{ "features:read:target.xml:", add_features }, { "auxv:read::", add_auxv },
+	{ "features:read:target.xml:", add_features }, { "auxv:read::", gdb_add_auxv },
 	{ "exec-file:read:", add_exec_file }, { "threads:read::", add_threads },
 };
 

@@ -25,7 +25,7 @@
 extern char **environ;
 
 /* The first "model name" of /proc/cpuinfo. */
-static void put_processor(struct json *j)
+static void add_processor(struct buf *name)
 {
 	struct buf b = BUF_INIT;
 	char *at, *end;
@@ -34,9 +34,31 @@ static void put_processor(struct json *j)
 	    (at = strstr(b.data, "model name")) && (at = strchr(at, ':')) &&
 	    (end = strchr(at, '\n'))) {
 		*end = '\0';
-		json_str(j, "processor", at + 1 + (at[1] == ' '));
+		buf_adds(name, at + 1 + (at[1] == ' '));
 	}
 	buf_release(&b);
+}
+
+static void put_processor(struct json *j)
+{
+	struct buf name = BUF_INIT;
+
+	add_processor(&name);
+	if (name.len)
+		json_str(j, "processor", name.data);
+	buf_release(&name);
+}
+
+/* By which a replay tells whether programs find the same processor. */
+static void put_cpuid(struct json *j)
+{
+	uint32_t word[CPUID_WORDS];
+
+	cpuid_read(word);
+	json_array(j, "cpuid");
+	for (int i = 0; i < CPUID_WORDS; i++)
+		json_u64(j, NULL, word[i]);
+	json_end(j);
 }
 
 static void put_machine(struct json *j, const struct caller *who)
@@ -57,6 +79,7 @@ static void put_machine(struct json *j, const struct caller *who)
 	json_str(j, "kernel", un.release);
 	json_str(j, "machine", un.machine);
 	put_processor(j);
+	put_cpuid(j);
 }
 
 static void put_end(struct json *j, const struct recabout *end)
@@ -148,6 +171,24 @@ static int read_signal(struct jread *j, struct recabout *a, bool signal)
 	return r;
 }
 
+static int read_cpuid(struct jread *j, struct recabout *a)
+{
+	uint64_t v;
+	int r = jread_array(j);
+
+	for (a->ncpuid = 0; !r && (r = jread_element(j)) > 0; a->ncpuid++) {
+		r = jread_u64(j, &v);
+		if (!r && a->ncpuid < CPUID_WORDS)
+			a->cpuid[a->ncpuid] = (uint32_t)v;
+	}
+	return r;
+}
+
+static int read_text(struct jread *j, struct buf *to)
+{
+	return jread_string(j) || buf_add(to, j->s, j->n) ? -EINVAL : 0;
+}
+
 static int read_member(struct jread *j, struct recabout *a)
 {
 	static const struct { const char *key; size_t at; } numbers[] = {
@@ -166,7 +207,11 @@ static int read_member(struct jread *j, struct recabout *a)
 	if (!strcmp(key, "exit") || !strcmp(key, "signal"))
 		return read_signal(j, a, *key == 's');
 	if (!strcmp(key, "error"))
-		return jread_string(j) || buf_add(&a->error, j->s, j->n) ? -EINVAL : 0;
+		return read_text(j, &a->error);
+	if (!strcmp(key, "processor"))
+		return read_text(j, &a->processor);
+	if (!strcmp(key, "cpuid"))
+		return read_cpuid(j, a);
 	return jread_skip(j);
 }
 
@@ -192,8 +237,31 @@ int recabout_read(struct recabout *a, const char *dir)
 	return r;
 }
 
+bool recabout_fits(const struct recabout *a, struct err *why)
+{
+	const char *was = a->processor.len ? a->processor.data : "another";
+	struct buf is = BUF_INIT;
+	uint32_t word[CPUID_WORDS];
+
+	cpuid_read(word);
+	if (a->ncpuid != CPUID_WORDS || !memcmp(word, a->cpuid, sizeof(word)))
+		return true;
+	add_processor(&is);
+	if (is.len && !strcmp(is.data, was))
+		err_set(why, ENOTSUP, "this processor, %.200s, has other features than that of the "
+			"recording, of the same name", was);
+	else
+		err_set(why, ENOTSUP, "the recording was made on another processor: %.200s; this "
+			"is %.200s", was, is.len ? is.data : "none of a name");
+	err_hint(why, "programs and libraries choose code by what the processor can do: the replay "
+		 "may diverge, or end by an instruction that is not known here");
+	buf_release(&is);
+	return false;
+}
+
 void recabout_release(struct recabout *a)
 {
 	buf_release(&a->command);
 	buf_release(&a->error);
+	buf_release(&a->processor);
 }

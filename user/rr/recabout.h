@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/caller.h"
 #include "base/err.h"
+#include "rr/cpuid.h"
 
 struct recabout {
 	struct buf command;	/* as a shell takes it */
@@ -20,6 +21,9 @@ struct recabout {
 	int status;		/* as wait(2) tells it */
 	uint64_t events, ended_ns;
 	struct buf error;	/* why it ended before the program did; "" */
+	struct buf processor;	/* its name; "" */
+	uint32_t cpuid[CPUID_WORDS];	/* where .ncpuid are as many */
+	size_t ncpuid;
 };
 
 struct recabout_opts {
@@ -36,5 +40,7 @@ int recabout_write(const struct recabout_opts *o, struct err *err);
 /* -ENOENT, -EINVAL (it is none), ...; recabout_release() in any case. */
 int recabout_read(struct recabout *a, const char *dir);
 void recabout_release(struct recabout *a);
+/* Whether this machine's processor is as that of the recording, where that is known. */
+bool recabout_fits(const struct recabout *a, struct err *why);
 
 #endif

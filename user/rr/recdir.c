@@ -101,6 +101,43 @@ void recdir_remove(const char *path, const struct caller *who)
 	(void)caller_raise(who);
 }
 
+/* 0, or the errno of there being none at @path. */
+static int look(struct buf *path)
+{
+	const size_t n = path->len;
+	const int r = buf_adds(path, "/events") ? ENOMEM : access(path->data, F_OK) ? errno : 0;
+
+	path->len = n;
+	if (path->data)
+		path->data[n] = '\0';
+	return r;
+}
+
+int recdir_named(struct buf *path, const char *name, struct err *err)
+{
+	struct err none = { 0 };
+	struct stat st;
+	int r;
+
+	if (buf_adds(path, name))
+		return err_sys(err, ENOMEM, "cannot name a recording");
+	r = look(path);
+	if (!r)
+		return 0;
+	buf_reset(path);
+	if (!strchr(name, '/') && !base_of(path, NULL, &none) &&
+	    !buf_addf(path, "/%s", name) && !look(path))
+		return 0;
+	buf_reset(path);
+	if (r == ENOENT && !stat(name, &st))
+		r = err_set(err, ENOENT, "%s is no recording: there is no file 'events' in it",
+			    name);
+	else
+		r = err_sys(err, r, "%s is no recording", name);
+	err_hint(err, "'tracer ls' lists those there are");
+	return r;
+}
+
 int recdir_newest(struct buf *path, struct err *err)
 {
 	struct timespec best = { 0 };

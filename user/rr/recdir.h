@@ -17,6 +17,11 @@ int recdir_make(struct buf *path, const char *name, const char *program,
 int recdir_base(struct buf *path, struct err *err);
 /* Takes away one into which nothing was recorded. */
 void recdir_remove(const char *path, const struct caller *who);
+/*
+ * The one that was named: a directory, or the last part of one of this user's. -ENOENT, -ENOTDIR,
+ * ... with words.
+ */
+int recdir_named(struct buf *path, const char *name, struct err *err);
 /* The newest of this user; -ENOENT with words when there is none. */
 int recdir_newest(struct buf *path, struct err *err);
 

@@ -9,6 +9,7 @@
 #include "base/codepoint.h"
 #include "base/io.h"
 #include "rr/memsum.h"
+#include "rr/packed.h"
 #include "rr/recfile.h"
 
 #define FLUSH_BYTES 65536
@@ -83,6 +84,21 @@ static void dump_exec(struct buf *b, const struct rr_head *h)
 		buf_addf(b, ", made by thread %u", e->former);
 }
 
+/* Of the recording that is dumped. */
+static struct packed packed;
+
+/* Which file of the recording's a replay maps. */
+static void dump_copy(struct buf *b, const struct rr_ev_map *e)
+{
+	const struct recfiles_id id = recfiles_id_of(e);
+	const struct packed_file *f = e->copy || !e->ino ? NULL : packed_find(&packed, &id, 0);
+
+	if (e->copy)
+		buf_addf(b, ", copy files/%u", e->copy);
+	else if (f)
+		buf_addf(b, ", copy packed/%u", f->number);
+}
+
 static void dump_map(struct buf *b, const struct rr_head *h)
 {
 	const struct rr_ev_map *e = (const void *)h;
@@ -94,6 +110,7 @@ static void dump_map(struct buf *b, const struct rr_head *h)
 		for (uint32_t i = 0; i < e->path_bytes; i++)
 			buf_addf(b, path[i] >= ' ' && path[i] != 0x7f ? "%c" : "\\x%02x",
 				 (unsigned char)path[i]);
+	dump_copy(b, e);
 }
 
 static void dump_memory(struct buf *b, const struct rr_head *h)
@@ -163,7 +180,8 @@ int recdump(const char *dir, int fd, struct err *err)
 	buf_release(&path);
 	if (r)
 		return r;
-	while ((r = recread_next(rec, &h, err)) > 0) {
+	r = packed_read(&packed, dir, err);
+	while (!r && (r = recread_next(rec, &h, err)) > 0) {
 		buf_addf(&b, "%" PRIu64 " %u ", recread_number(rec), h->tid);
 		if (h->bytes < kinds[h->type].bytes)
 			buf_adds(&b, "damaged");
@@ -178,6 +196,7 @@ int recdump(const char *dir, int fd, struct err *err)
 		buf_adds(&b, "the recording is cut short here\n");
 	w = b.len ? flush(&b, fd, err) : 0;
 	buf_release(&b);
+	packed_release(&packed);
 	recread_close(rec);
 	return r ? r : w;
 }

@@ -19,6 +19,7 @@
 #include "out/escape.h"
 #include "out/human.h"
 #include "out/json.h"
+#include "rr/packed.h"
 #include "rr/recabout.h"
 #include "rr/recdir.h"
 #include "rr/recfile.h"
@@ -28,6 +29,7 @@ struct entry {
 	struct recabout about;
 	uint64_t bytes, when_ns;
 	bool running;
+	const char *packed;
 };
 
 struct list {
@@ -45,7 +47,7 @@ static int newest_first(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static uint64_t bytes_of_copies(const char *dir)
+static uint64_t bytes_of_copies(const char *dir, const char *in)
 {
 	char path[PATH_MAX + 16];
 	struct dirent *d;
@@ -53,7 +55,7 @@ static uint64_t bytes_of_copies(const char *dir)
 	uint64_t sum = 0;
 	DIR *files;
 
-	snprintf(path, sizeof(path), "%s/files", dir);
+	snprintf(path, sizeof(path), "%s/%s", dir, in);
 	files = opendir(path);
 	while (files && (d = readdir(files)))
 		if (!fstatat(dirfd(files), d->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
@@ -62,6 +64,17 @@ static uint64_t bytes_of_copies(const char *dir)
 	if (files)
 		closedir(files);
 	return sum;
+}
+
+static const char *how_packed(const char *dir)
+{
+	struct err none = { 0 };
+	struct packed p;
+	const char *how = packed_read(&p, dir, &none) ? "damaged" : !p.there ? "no" :
+			  p.missing ? "part" : "yes";
+
+	packed_release(&p);
+	return how;
 }
 
 /* false: it is no recording; its recorder holds a lock while it runs. */
@@ -81,7 +94,9 @@ static bool look_at(struct entry *e, const char *dir)
 	}
 	e->running = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
 	close(fd);
-	e->bytes = (uint64_t)st.st_size + bytes_of_copies(dir);
+	e->bytes = (uint64_t)st.st_size + bytes_of_copies(dir, "files") +
+		   bytes_of_copies(dir, "packed");
+	e->packed = how_packed(dir);
 	e->when_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 	if (!recabout_read(&e->about, dir))
 		e->when_ns = e->about.began_ns;
@@ -155,8 +170,8 @@ static void put_line(struct out_stream *out, const struct list *l, const struct 
 		buf_adds(&names, "  ");
 		escape_term(&names, e->about.command.data, e->about.command.len, false);
 	}
-	out_printf(out, "%s %9s %7s %-8s %s\n", when, human_bytes(bytes, e->bytes),
-		   human_count(events, e->about.events), how(e, text),
+	out_printf(out, "%s %9s %7s %-8s %-7s %s\n", when, human_bytes(bytes, e->bytes),
+		   human_count(events, e->about.events), how(e, text), e->packed,
 		   names.data ? names.data : "");
 	buf_release(&names);
 }
@@ -164,8 +179,8 @@ static void put_line(struct out_stream *out, const struct list *l, const struct 
 static void put_lines(struct out_stream *out, const struct list *l)
 {
 	if (l->n)
-		out_printf(out, "%-19s %9s %7s %-8s %s\n", "BEGAN", "SIZE", "EVENTS", "EXIT",
-			   "DIRECTORY  COMMAND");
+		out_printf(out, "%-19s %9s %7s %-8s %-7s %s\n", "BEGAN", "SIZE", "EVENTS", "EXIT",
+			   "PACKED", "DIRECTORY  COMMAND");
 	for (size_t i = 0; i < l->n; i++)
 		put_line(out, l, &l->at[i]);
 }
@@ -181,6 +196,7 @@ static void put_object(struct json *j, const struct list *l, const struct entry 
 	json_u64(j, "bytes", e->bytes);
 	json_u64(j, "events", e->about.events);
 	json_str(j, "exit", how(e, text));
+	json_str(j, "packed", e->packed);
 	if (e->about.command.len)
 		json_str(j, "command", e->about.command.data);
 	if (e->about.error.len)

@@ -36,16 +36,37 @@ static int copy_into(int to, const char *path)
 }
 
 /* That the file is the one that was mapped. */
-static int check_file(struct replayer *p, const struct rr_ev_map *m, const char *path)
+static int check_file(struct replayer *p, const struct recfiles_id *id, const char *path)
 {
 	struct stat st;
 
 	if (stat(path, &st))
-		return err_sys(p->err, errno, "the recording needs %s", path);
-	if (st.st_ino == m->ino && (uint64_t)st.st_size == m->size &&
-	    (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec == m->mtime_ns)
+		err_sys(p->err, errno, "the recording needs %s", path);
+	else if (recfiles_unchanged(id, &st))
 		return 0;
-	return err_set(p->err, ESTALE, "%s has changed since it was recorded", path);
+	else
+		err_set(p->err, ESTALE, "%s has changed since it was recorded", path);
+	err_hint(p->err, "'tracer pack' keeps copies of such files in a recording, while they are "
+		 "as they were");
+	return -p->err->code;
+}
+
+/* Where the file is now, into @path, which is where it was. */
+static int find_file(struct replayer *p, const struct rr_ev_map *m, char *path, size_t n)
+{
+	const struct recfiles_id id = recfiles_id_of(m);
+	struct packed_file *f = packed_find(&p->packed, &id, m->copy);
+	int r;
+
+	if (!f && !m->copy)
+		return check_file(p, &id, path);
+	if (!f) {
+		filestore_path(path, n, p->opts->dir, m->copy);
+		return 0;
+	}
+	r = packed_check(f, p->opts->dir, p->err);
+	packed_path(path, n, p->opts->dir, f);
+	return r;
 }
 
 static struct shared_file *find_shared(struct replayer *p, uint64_t dev, uint64_t ino)
@@ -102,15 +123,11 @@ static int shared_file(struct replayer *p, const struct rr_ev_map *m, char *path
 	return 0;
 }
 
-/* Where the mapped file is now, and whether it has to be another, shared one. */
+/* The same, unless it has to be another, shared one. */
 static int file_of(struct replayer *p, const struct rr_ev_map *m, char *path, size_t n)
 {
-	int r = 0;
+	int r = find_file(p, m, path, n);
 
-	if (m->copy)
-		filestore_path(path, n, p->opts->dir, m->copy);
-	else
-		r = check_file(p, m, path);
 	if (!r && m->flags & RR_MAP_SHARED)
 		r = shared_file(p, m, path, n);
 	return r;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "rr/inproc.h"
+#include "rr/packed.h"
 #include "rr/recfile.h"
 #include "rr/replayer.h"
 #include "rr/rthread.h"
@@ -47,6 +48,7 @@ struct replayer {
 	uint32_t first, running;	/* thread ids */
 	struct shared_file *shared;
 	size_t nshared;
+	struct packed packed;	/* copies of the files that it maps */
 	struct recread_place before;	/* the event at hand */
 	uint64_t shown;		/* the last event whose output was given */
 	bool stop;		/* by who looks on: there is no more to do */

@@ -284,12 +284,13 @@ static int on_event(struct replayer *p, const struct rr_head *h)
 /* What could not be done is said with where, as what went another way is. */
 static void say_where(const struct replayer *p)
 {
-	char text[sizeof(p->err->msg)];
+	struct err was;
 
 	if (!strncmp(p->err->msg, "event ", 6) || !recread_number(p->file))
 		return;
-	memcpy(text, p->err->msg, sizeof(text));
-	replay_fail(p, NULL, p->err->code, "%s", text);
+	was = *p->err;
+	replay_fail(p, NULL, was.code, "%s", was.msg);
+	memcpy(p->err->hint, was.hint, sizeof(was.hint));
 }
 
 /* The next event: 1; 0: the end; -ECANCELED: there is another next one. */
@@ -342,13 +343,15 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	r = recread_open(&p.file, path, err);
 	if (r)
 		return r;
-	r = inproc_new(&p.inproc, err);
+	r = packed_read(&p.packed, opts->dir, err);
+	r = r ? r : inproc_new(&p.inproc, err);
 	r = r ? r : replay_all(&p);
 	result->events = (unsigned long long)recread_number(p.file);
 	rthreads_release(&p.all);
 	for (size_t i = 0; i < p.nshared; i++)
 		close(p.shared[i].fd);
 	free(p.shared);
+	packed_release(&p.packed);
 	inproc_release(&p.inproc);
 	recread_close(p.file);
 	return r;
