@@ -107,7 +107,7 @@ struct thread_struct { unsigned long fsbase, cr2, trap_nr, error_code; };
 typedef struct { unsigned long sig[1]; } sigset_t;
 struct sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer; sigset_t sa_mask; };
 struct k_sigaction { struct sigaction sa; };
-struct kernel_siginfo;
+struct kernel_siginfo { int si_code; };
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;

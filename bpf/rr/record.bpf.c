@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #define RR_PEEK(dst, n, at) bpf_probe_read_user(dst, n, (const void *)(at))
+#include "lib/insn.bpf.h"
 #include "lib/mapped.bpf.h"
 #include "lib/recorded.bpf.h"
 #include "shared/rr_outs.inc"
@@ -26,6 +27,7 @@
 #define S_IFREG		0100000
 #define O_TRUNC		01000
 #define MAP_SHARED	1
+#define PROT_EXEC	4
 #define FMODE_WRITE	2
 #define TS_COMPAT	2
 #define NR_RESTART	219
@@ -227,8 +229,10 @@ static __always_inline bool note_mapped(struct task_struct *task, struct rr_ev_c
 	if (e->nr != NR_MMAP)
 		return true;
 	file = file_at(task, (u32)e->arg[4]);
+	/* What may be run is looked through. */
 	if (!(e->arg[3] & MAP_SHARED))
-		return send_mapped(file, e->head.tid) != RR_MAPPED_SYSTEM;
+		return send_mapped(file, e->head.tid) != RR_MAPPED_SYSTEM ||
+		       e->arg[2] & PROT_EXEC;
 	e->writers = writers_of(file);
 	send_mapped(file, e->head.tid);
 	return true;
@@ -408,8 +412,11 @@ static __always_inline void fill_place(u32 which, struct point *p, struct rr_pla
 	p->ip = r->ip;
 	p->sp = r->sp;
 	p->used = bytes;
-	/* Behind a call: the kernel's path out of it has not been left yet. */
-	if ((s64)r->orig_ax >= 0)
+	/*
+	 * Behind a call, the kernel's path out of it has not been left yet; and where a thread is
+	 * stopped by an instruction, a replay is so, too.
+	 */
+	if ((s64)r->orig_ax >= 0 || is_replaced(r->ip))
 		return;
 	__builtin_memcpy(p->reg, at, sizeof(*at));
 	add_evidence(which, p, bytes);
@@ -430,6 +437,8 @@ int BPF_PROG(rr_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 	struct rr_ev_signal *e;
 	struct pt_regs *regs;
 
+	if (t && is_of_insn(task, sig, info))
+		counts.missed_tid = t->tid;
 	/* SIG_DFL ends it, or does nothing. */
 	if (!t || !p || (u64)BPF_CORE_READ(ka, sa.sa_handler) < 2)
 		return 0;

@@ -121,8 +121,8 @@ static void warn_of_sharing(const struct procmap *m, void (*warn)(void *ctx, con
 }
 
 int mapped_add(struct mapped *m, const struct rr_ev_call *e, struct recfile *f,
-	       struct filestore *files, void (*warn)(void *ctx, const char *text), void *ctx,
-	       struct err *err)
+	       struct filestore *files, struct replaced *replaced,
+	       void (*warn)(void *ctx, const char *text), void *ctx, struct err *err)
 {
 	struct procmap map = { 0 };
 	int r = mapped_find(m, e, &map, err);
@@ -132,6 +132,7 @@ int mapped_add(struct mapped *m, const struct rr_ev_call *e, struct recfile *f,
 	if (map.shared && filestore_meets(files, &map) && e->writers)
 		warn_of_sharing(&map, warn, ctx);
 	r = newimage_add_map(e->head.tid, &map, f, files, err);
+	r = r ? r : replaced_map(replaced, (pid_t)e->head.tid, &map, f, err);
 	free(map.path);
 	return r;
 }

@@ -81,11 +81,16 @@ static int on_event(void *ctx, void *data, size_t n)
 		rec->failed = mapped_note(&rec->mapped, h, rec->err);
 		return 0;
 	}
+	if (h->type == RR_EV_REPLACED) {
+		rec->failed = recorder_hold_replaced(rec, (pid_t)h->tid);
+		return 0;
+	}
 	rec->ended_call = h->type == RR_EV_CALL ? h->tid : 0;
 	rec->failed = recfile_add(rec->file, h, rec->err);
 	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_FILE)
 		rec->failed = mapped_add(&rec->mapped, data, rec->file, &rec->files,
-					 rec->opts->warn, rec->opts->ctx, rec->err);
+					 &rec->replaced, rec->opts->warn, rec->opts->ctx,
+					 rec->err);
 	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_WROTE)
 		rec->failed = written_add(data, rec->file, rec->err);
 	return 0;
@@ -182,6 +187,10 @@ int recorder_drain(struct recorder *rec)
 				      (unsigned long long)c->lost);
 	if (!rec->failed && c->refused_tid)
 		rec->failed = refused(rec, c);
+	if (!rec->failed && c->missed_tid)
+		rec->failed = err_set(rec->err, ETIMEDOUT, "thread %u read the time stamp counter "
+				      "or a random number, and the recorder came too late to see "
+				      "it", c->missed_tid);
 	return rec->failed;
 }
 
@@ -312,6 +321,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	recfile_close(rec.file);
 	filestore_release(&rec.files);
 	mapped_release(&rec.mapped);
+	replaced_release(&rec.replaced);
 	buf_release(&rec.sums);
 	free(rec.held);
 	free(rec.stopped.at);
