@@ -39,7 +39,9 @@
 struct scratch {
 	struct rr_walk walk;
 	struct rr_range left;	/* of the range at hand */
-	u32 used, pad;		/* of .at */
+	u32 used;		/* of .at */
+	u32 room;		/* of the ring, for this call */
+	u16 flags;		/* of the event at hand */
 	u8 at[SCRATCH_BYTES];
 };
 struct {
@@ -49,14 +51,32 @@ struct {
 	__type(value, struct scratch);
 } scratch SEC(".maps");
 
+/* Where the next piece goes. */
+static __always_inline struct rr_piece *next_piece(struct scratch *s)
+{
+	return (void *)(s->at + (s->used & (EVENT_FULL * 2 - 1)));
+}
+
+/* What is left of the range takes much of the room: who reads the ring reads it, too. */
+static __always_inline void add_bulk(struct scratch *s)
+{
+	*next_piece(s) = (struct rr_piece){ .addr = s->left.addr, .bytes = s->left.bytes,
+					    .elsewhere = 1 };
+	s->used += sizeof(struct rr_piece);
+	s->flags |= RR_FLAG_BULK;
+	s->left.bytes = 0;
+}
+
 /* Sends off what the scratch holds of the call; the rest comes in events of their own. */
 static __always_inline void send(struct scratch *s, u16 type, u64 flags)
 {
 	struct rr_ev_call *e = (void *)s->at;
 
 	e->head.type = type;
+	e->head.flags = s->flags;
 	e->head.bytes = s->used;
 	submit(s->at, s->used & (SCRATCH_BYTES - 1), flags);
+	s->room -= s->used < s->room ? s->used : s->room;
 	s->used = sizeof(*e);
 }
 
@@ -86,14 +106,18 @@ static long step(u64 i, void *ctx)
 
 	if (!s)
 		return 1;
+	if (s->used > EVENT_FULL)
+		send(s, RR_EV_PIECES, BPF_RB_NO_WAKEUP);
 	if (!s->left.bytes) {
 		if (!rr_next(&s->walk, &s->left))
 			return 1;
 		if (!s->left.bytes)
 			return 0;
+		if (s->left.bytes > s->room / 4) {
+			add_bulk(s);
+			return 0;
+		}
 	}
-	if (s->used > EVENT_FULL)
-		send(s, RR_EV_PIECES, BPF_RB_NO_WAKEUP);
 	n = s->left.bytes < CHUNK_BYTES ? s->left.bytes : CHUNK_BYTES;
 	got = add_piece(s, n);
 	if (!got) {
@@ -238,13 +262,12 @@ static __always_inline bool note_mapped(struct task_struct *task, struct rr_ev_c
 	return true;
 }
 
-static __always_inline u64 wakeup_of(bool look)
+static __always_inline u64 wakeup_of(const struct scratch *s, bool look)
 {
-	/* A mapped file, or all memory, is looked at before the program runs on; or it ends. */
-	if (look || cfg.wake_each || counts.refused_tid)
+	/* A file, or memory, is looked at before the program runs on; or the recording ends. */
+	if (look || s->flags & RR_FLAG_BULK || cfg.wake_each || counts.refused_tid)
 		return BPF_RB_FORCE_WAKEUP;
-	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RR_RING_BYTES / 2 ?
-	       BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	return s->room < RR_RING_BYTES / 2 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
 SEC("tp_btf/sys_exit")
@@ -269,12 +292,14 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 	flags = flags_of(nr, arg, ret);
 	e = (void *)s->at;
 	*e = (struct rr_ev_call){
-		.head = { .flags = flags, .tid = t->tid }, .nr = nr, .ret = ret, .ip = regs->ip,
+		.head = { .tid = t->tid }, .nr = nr, .ret = ret, .ip = regs->ip,
 		.arg = { arg[0], arg[1], arg[2], arg[3], arg[4], arg[5] },
 	};
 	if (flags & (RR_FLAG_FILE | RR_FLAG_WROTE))
 		look = flags & RR_FLAG_WROTE || note_mapped(task, e);
 	s->used = sizeof(*e);
+	s->flags = flags;
+	s->room = RR_RING_BYTES - bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
 	check_understood(nr, arg, ret, t->tid);
 	if (nr == NR_RESTART) {
 		add_outputs(s, t->broken_nr, t->broken_arg, ret);
@@ -285,7 +310,7 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 			__builtin_memcpy(t->broken_arg, arg, sizeof(arg));
 		}
 	}
-	send(s, RR_EV_CALL, wakeup_of(look));
+	send(s, RR_EV_CALL, wakeup_of(s, look));
 	return 0;
 }
 

@@ -31,6 +31,7 @@ enum rr_type {
 #define RR_FLAG_STDERR	2
 #define RR_FLAG_FILE	4	/* the call mapped a file: RR_EV_MAP follows */
 #define RR_FLAG_WROTE	8	/* it changed a file that is mapped: RR_EV_FILE follows */
+#define RR_FLAG_BULK	16	/* in the ring alone: some of its pieces are elsewhere */
 
 struct rr_head {
 	u32 bytes;	/* with this head */
@@ -42,7 +43,8 @@ struct rr_head {
 /* .bytes of memory at .addr follow, then zeros up to a multiple of eight. */
 struct rr_piece {
 	u64 addr;
-	u32 bytes, zero;
+	u32 bytes;
+	u32 elsewhere;	/* 0; in the ring alone: too much for it, and still to be read */
 };
 
 struct rr_ev_call {

@@ -24,6 +24,18 @@ def programs_of_one_thread():
 
 
 @test
+def more_in_a_call_than_the_ring_holds():
+    """Of 16 MiB: in one range, and over many."""
+    same("/usr/bin/python3", "-c",
+         "import hashlib, os, resource\n"
+         "f = os.open('/dev/urandom', os.O_RDONLY)\n"
+         "print(hashlib.md5(os.read(f, 40000001)).hexdigest())\n"
+         "parts = [bytearray(50001) for _ in range(900)]\n"
+         "print(os.readv(f, parts), hashlib.md5(b''.join(parts)).hexdigest())\n")
+    same("dd", "if=/dev/urandom", "bs=30000000", "count=2", "status=none", "of=/dev/null")
+
+
+@test
 def shells_and_pipelines():
     same("sh", "-c", "echo a; (echo b >&2; exit 3); echo $?")
     same("sh", "-c", "seq 1000 | sort -r | head -n 3")

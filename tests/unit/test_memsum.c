@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <cpuid.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -143,6 +144,29 @@ static void what_nobody_touched_is_little(void **state)
 	buf_release(&b);
 }
 
+/* Only where all of cpuid's leaf 1 is. */
+static void number_of_the_processor_does_not_count(void **state)
+{
+	const uintptr_t at = (uintptr_t)memory;
+	union { uint32_t reg[4]; long word[2]; } leaf;
+	struct memsum_diff d;
+	struct buf b = BUF_INIT;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_true(__get_cpuid(1, &leaf.reg[0], &leaf.reg[1], &leaf.reg[2], &leaf.reg[3]));
+	poke(at + 32, leaf.word[0]);
+	poke(at + 40, leaf.word[1]);
+	assert_int_equal(memsum_make(&b, child, &err), 0);
+	leaf.reg[1] ^= 0x55000000;
+	poke(at + 32, leaf.word[0]);
+	assert_int_equal(differs(&b, &d), 0);
+	leaf.reg[1] ^= 1;
+	poke(at + 32, leaf.word[0]);
+	assert_int_equal(differs(&b, &d), at);
+	buf_release(&b);
+}
+
 static void what_is_damaged_is_told(void **state)
 {
 	union { struct rr_head h; char room[64]; } ev = {
@@ -184,6 +208,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_byte_is_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(order_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_nobody_touched_is_little, setup, teardown),
+		cmocka_unit_test_setup_teardown(number_of_the_processor_does_not_count, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_is_damaged_is_told, setup, teardown),
 		cmocka_unit_test(one_that_has_gone_is_no_error),
 	};

@@ -14,6 +14,7 @@
  */
 #include "rr/memsum.h"
 
+#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,13 +26,15 @@
 #include "rr/procmaps.h"
 
 #define PAGE ((uint64_t)4096)
+#define CPU_NUMBER	0xff000000u	/* of leaf 1, in ebx: the initial APIC id */
 #define BATCH ((size_t)64)		/* pages that are read at once */
 #define EVENT_PAGES ((size_t)1 << 17)	/* in an event, at most */
 #define IN_MEMORY (1ull << 63 | 1ull << 62)	/* of a page map's entry: present, swapped */
 
 /* struct pm_scan_arg, include/uapi/linux/fs.h. */
 struct scan {
-	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages, inverted, all, any, told;
+	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+	uint64_t inverted, all, any, told;
 };
 struct scan_region { uint64_t start, end, is; };
 #define PAGEMAP_SCAN	_IOWR('f', 16, struct scan)
@@ -57,6 +60,27 @@ struct maker {
 static uint64_t turn(uint64_t x, int by)
 {
 	return x << by | x >> (64 - by);
+}
+
+/*
+ * cpuid's leaf 1, which libraries keep as it came, has the number of the processor in it. That of
+ * a virtual machine may be another each time: it is taken out of where the rest of the leaf is.
+ */
+static void hide_cpu_number(unsigned char *page)
+{
+	static uint32_t leaf[4];
+	uint32_t w[PAGE / sizeof(leaf[0])];
+
+	if (!leaf[0])
+		__get_cpuid(1, &leaf[0], &leaf[1], &leaf[2], &leaf[3]);
+	memcpy(w, page, sizeof(w));
+	for (size_t i = 0; i + 4 <= PAGE / sizeof(w[0]); i++) {
+		if (w[i] != leaf[0] || (w[i + 1] ^ leaf[1]) & ~CPU_NUMBER ||
+		    w[i + 2] != leaf[2] || w[i + 3] != leaf[3])
+			continue;
+		w[i + 1] &= ~CPU_NUMBER;
+		memcpy(page + (i + 1) * sizeof(w[0]), &w[i + 1], sizeof(w[0]));
+	}
 }
 
 /* Four sums of every fourth word, so that the processor can work at all of them at a time. */
@@ -109,6 +133,8 @@ static void read_sums(struct reader *in, uint64_t start, size_t n, uint32_t *sum
 		const bool there = i < whole || pread(in->mem, page, PAGE,
 				   (off_t)(start + i * PAGE)) == (ssize_t)PAGE;
 
+		if (there)
+			hide_cpu_number(page);
 		sum[i] = there ? sum_of(page) : RR_SUM_NONE;
 	}
 }

@@ -8,6 +8,8 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,6 +24,7 @@
 
 #include "shared/rr.h"
 #include "rr.skel.h"
+#include "rr/bulk.h"
 #include "rr/memsum.h"
 #include "rr/newimage.h"
 #include "rr/ordinary.h"
@@ -31,6 +34,7 @@
 #include "rr/written.h"
 
 #define PRIORITY 2		/* above the program's */
+#define MALLOC_BYTES (32 << 20)	/* the most that glibc takes for it */
 #define CANNOT_LOAD "cannot load the recorder's programs"
 #define AT_ONCE_S 10		/* it may run without sleep: copying a large file */
 #define COULD_NOT 125
@@ -86,7 +90,10 @@ static int on_event(void *ctx, void *data, size_t n)
 		return 0;
 	}
 	rec->ended_call = h->type == RR_EV_CALL ? h->tid : 0;
-	rec->failed = recfile_add(rec->file, h, rec->err);
+	if (h->flags & RR_FLAG_BULK)
+		rec->failed = bulk_add(&rec->bulk, h, rec->counts, rec->file, rec->err);
+	else
+		rec->failed = recfile_add(rec->file, h, rec->err);
 	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_FILE)
 		rec->failed = mapped_add(&rec->mapped, data, rec->file, &rec->files,
 					 &rec->replaced, rec->opts->warn, rec->opts->ctx,
@@ -130,6 +137,19 @@ static int take_cpu(struct err *err)
 	if (sched_setaffinity(0, sizeof(one), &one) || sched_setscheduler(0, SCHED_FIFO, &fifo))
 		return err_sys(err, errno, "cannot run before the recorded program");
 	return cpu;
+}
+
+/*
+ * Who maps or unmaps memory locks the mappings of all threads. The writer may lose its CPU with
+ * that lock, and the recorder wait for it: so what is freed is kept, and what there is stays.
+ */
+static void keep_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, MALLOC_BYTES);
+	mallopt(M_TRIM_THRESHOLD, INT_MAX);
+	mallopt(M_TOP_PAD, MALLOC_BYTES);
+	/* By capabilities alone it may not: then a disk may be waited for. */
+	(void)mlockall(MCL_CURRENT);
 }
 
 static int refused(struct recorder *rec, const struct rr_counts *c)
@@ -270,6 +290,7 @@ static int record(struct recorder *rec)
 	c.cpu = take_cpu(rec->err);
 	if (c.cpu < 0)
 		return c.cpu;
+	keep_memory();
 	recqueue_keep_off(rec->queue, c.cpu);
 	r = confined_start(&rec->child, &c, rec->err);
 	if (r)
@@ -322,6 +343,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	filestore_release(&rec.files);
 	mapped_release(&rec.mapped);
 	replaced_release(&rec.replaced);
+	bulk_release(&rec.bulk);
 	buf_release(&rec.sums);
 	free(rec.held);
 	free(rec.stopped.at);

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "rr/bulk.h"
 #include "rr/confined.h"
 #include "rr/filestore.h"
 #include "rr/guardian.h"
@@ -41,6 +42,7 @@ struct recorder {
 	struct filestore files;
 	struct mapped mapped;
 	struct replaced replaced;
+	struct bulk bulk;
 	struct confined child;
 	struct guardian guardian;
 	struct recsignals signals;
