@@ -31,6 +31,8 @@
 #define FMODE_WRITE	2
 #define TS_COMPAT	2
 #define NR_RESTART	219
+#define NOSYS		-38
+#define AT_ONCE_NS	20000	/* more than an interrupt takes */
 
 /*
  * The call at hand: where its walk is, and its event so far. In a map, of whose values the
@@ -270,6 +272,34 @@ static __always_inline u64 wakeup_of(const struct scratch *s, bool look)
 	return s->room < RR_RING_BYTES / 2 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
+/* The result is also what the kernel has in its place while a call is made: see is_in_call(). */
+static __always_inline void note_nosys(struct rr_task *t, struct pt_regs *regs, s64 ret)
+{
+	t->nosys_ns = 0;
+	if (ret != NOSYS)
+		return;
+	t->nosys_nr = regs->orig_ax;
+	t->nosys_ip = regs->ip;
+	t->nosys_sp = regs->sp;
+	t->nosys_ns = bpf_ktime_get_ns();
+}
+
+/*
+ * Whether the thread that loses the CPU is in a call. Behind one that returned -ENOSYS all is as
+ * if it were, or as in the next call of a loop: that one does not wait either, and is not there at
+ * once.
+ */
+static __always_inline bool is_in_call(const struct rr_task *t, const struct task_struct *task,
+				       struct pt_regs *regs, bool preempt)
+{
+	if ((s64)regs->orig_ax < 0 || (s64)regs->ax != NOSYS)
+		return false;
+	if (!t->nosys_ns || t->nosys_nr != regs->orig_ax || t->nosys_ip != regs->ip ||
+	    t->nosys_sp != regs->sp || task->__state)
+		return true;
+	return preempt && bpf_ktime_get_ns() - t->nosys_ns > AT_ONCE_NS;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 {
@@ -311,6 +341,7 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 		}
 	}
 	send(s, RR_EV_CALL, wakeup_of(s, look));
+	note_nosys(t, regs, ret);
 	return 0;
 }
 
@@ -522,7 +553,7 @@ int BPF_PROG(rr_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (t) {
 		regs = (void *)bpf_task_pt_regs(prev);
 		last->head = (struct rr_head){ .type = RR_EV_SWITCH, .tid = t->tid };
-		last->in_call = (s64)regs->orig_ax >= 0 && (s64)regs->ax == -38;
+		last->in_call = is_in_call(t, prev, regs, preempt);
 		counts.stands = (s64)regs->orig_ax >= 0 && !last->in_call ? t->tid : 0;
 		if (last->in_call)
 			fill_waiting(p, regs);
