@@ -113,6 +113,9 @@ static long step(u64 i, void *ctx)
 	if (!s->left.bytes) {
 		if (!rr_next(&s->walk, &s->left))
 			return 1;
+		/* Nobody asked for it: to find that NULL cannot be read takes a fault. */
+		if (!s->left.addr)
+			s->left.bytes = 0;
 		if (!s->left.bytes)
 			return 0;
 		if (s->left.bytes > s->room / 4) {

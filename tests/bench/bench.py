@@ -25,6 +25,7 @@ from subprocess import DEVNULL, PIPE
 from bench_figures import (Line, Skip, Spread, added, added_share, aim, figure, have, noise,
                            over_lines, ratio, rotated, table_of, takes_part)
 from bench_run import FLOOR, Bench, Target
+from bench_rr import rr_lines
 from bench_runs import cost_lines, report_lines
 from bench_tape import tape_lines
 from bench_top import top_lines
@@ -350,6 +351,11 @@ def report(b):
 @row("tape", "tape: parts of a stream through a command, beside sed, perl, mawk and teip")
 def tape(b):
     return tape_lines(b)
+
+
+@row("rr", "tracer record beside the program on one CPU, and tracer replay")
+def rr(b):
+    return rr_lines(b)
 
 
 # ---- printing -------------------------------------------------------------

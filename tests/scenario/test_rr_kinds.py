@@ -5,7 +5,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import main, need, run, scratch, test, workload
+from harness import SANITIZED, Skip, main, need, run, scratch, test, workload
 from recordings import same
 
 MANY = 1500
@@ -23,6 +23,8 @@ def a_program_of_each_kind():
 
 @test
 def ten_thousand_threads():
+    if SANITIZED:
+        raise Skip("too slow")
     same(workload("rr_kinds"), "many", "10000")
 
 

@@ -53,6 +53,8 @@ void gdbconn_release(struct gdbconn *c)
 
 static void drop(struct gdbconn *c, size_t n)
 {
+	if (!n)
+		return;
 	memmove(c->in.data, c->in.data + n, c->in.len - n);
 	c->in.len -= n;
 }
