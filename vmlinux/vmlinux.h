@@ -33,7 +33,7 @@ struct pid_namespace { struct ns_common ns; };
 struct upid { int nr; struct pid_namespace *ns; };
 struct pid { unsigned int level; struct upid numbers[1]; };
 
-struct super_block { unsigned int s_dev; };
+struct super_block { unsigned int s_dev; unsigned long s_magic; };
 struct rb_node { struct rb_node *rb_left; };
 struct rb_root { struct rb_node *rb_node; };
 struct rb_root_cached { struct rb_root rb_root; };

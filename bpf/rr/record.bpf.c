@@ -32,6 +32,8 @@
 #define TS_COMPAT	2
 #define NR_RESTART	219
 #define NOSYS		-38
+#define FLAG_MEMORY	0x8000	/* of a call, here alone: it wrote to /proc/PID/mem */
+#define PROC_SUPER_MAGIC 0x9fa0
 #define AT_ONCE_NS	20000	/* more than an interrupt takes */
 
 /*
@@ -186,12 +188,26 @@ static __always_inline u16 output_of(const struct file *file, struct inode *inod
 	return is_output(1, file, ino, dev) ? RR_FLAG_STDERR : 0;
 }
 
+/* /proc/PID/mem, of whatever process. */
+static __always_inline u16 memory_of(struct file *file, struct inode *inode)
+{
+	char name[4];
+
+	if (BPF_CORE_READ(inode, i_sb, s_magic) != PROC_SUPER_MAGIC ||
+	    bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(file, f_path.dentry,
+									d_name.name)) != 4)
+		return 0;
+	return name[0] == 'm' && name[1] == 'e' && name[2] == 'm' ? FLAG_MEMORY : 0;
+}
+
 static __always_inline u16 wrote_of(u32 fd)
 {
 	struct file *file = file_at(bpf_get_current_task_btf(), fd);
 	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
 
-	return output_of(file, inode, fd) | mapped_of(inode);
+	if (!inode)
+		return 0;
+	return output_of(file, inode, fd) | mapped_of(inode) | memory_of(file, inode);
 }
 
 static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
@@ -238,13 +254,16 @@ static __always_inline u32 writers_of(struct file *file)
 	return n > 0 ? n : 0;	/* below zero: nobody may write */
 }
 
-static __always_inline void check_understood(u32 nr, const u64 arg[6], s64 ret, u32 tid)
+static __always_inline void check_understood(u32 nr, const u64 arg[6], s64 ret, u16 flags,
+					     u32 tid)
 {
 	const u32 compat = bpf_get_current_task_btf()->thread_info.status & TS_COMPAT;
+	const bool memory = flags & FLAG_MEMORY;
 
-	if (counts.refused_tid || (!compat && rr_understood(nr, arg, ret)))
+	if (counts.refused_tid || (!compat && !memory && rr_understood(nr, arg, ret)))
 		return;
-	counts.refused_compat = compat;
+	counts.refused_why = compat ? RR_REFUSED_COMPAT : memory ? RR_REFUSED_MEMORY :
+			     RR_REFUSED_CALL;
 	counts.refused_nr = nr;
 	counts.refused_arg = arg[1];
 	counts.refused_tid = tid;
@@ -331,9 +350,9 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 	if (flags & (RR_FLAG_FILE | RR_FLAG_WROTE))
 		look = flags & RR_FLAG_WROTE || note_mapped(task, e);
 	s->used = sizeof(*e);
-	s->flags = flags;
+	s->flags = flags & ~FLAG_MEMORY;
 	s->room = RR_RING_BYTES - bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
-	check_understood(nr, arg, ret, t->tid);
+	check_understood(nr, arg, ret, flags, t->tid);
 	if (nr == NR_RESTART) {
 		add_outputs(s, t->broken_nr, t->broken_arg, ret);
 	} else {

@@ -221,6 +221,12 @@ static const char rr_system_dirs[RR_NSYSTEM][RR_SYSTEM_BYTES] = {
 	"usr", "lib", "lib64", "bin", "sbin"
 };
 
+enum rr_refusal {
+	RR_REFUSED_CALL,	/* what it did is not known */
+	RR_REFUSED_COMPAT,	/* it was one of 32-bit code */
+	RR_REFUSED_MEMORY,	/* it wrote into memory by way of /proc/PID/mem */
+};
+
 #define RR_NSIGNALS 32		/* the ordinary ones */
 
 struct rr_counts {
@@ -228,7 +234,7 @@ struct rr_counts {
 	u64 unread;		/* pages of outputs that could not be read */
 	u64 refused_nr, refused_arg;	/* the call that ended it, and its second argument */
 	u32 refused_tid;		/* 0: none did */
-	u32 refused_compat;		/* it was one of 32-bit code */
+	u32 refused_why;	/* enum rr_refusal */
 	u32 missed_tid;		/* at a replaced instruction, whose signal was not held back; 0 */
 	u32 stands;		/* who lost the CPU last, at a call's end; 0: not there */
 	u32 alive;		/* threads that are recorded */

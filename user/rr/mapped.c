@@ -2,10 +2,12 @@
 #include "rr/mapped.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
@@ -109,14 +111,38 @@ int mapped_find(struct mapped *m, const struct rr_ev_call *e, struct procmap *to
 }
 
 /* Whoever else has it mapped is not recorded: of the program's own, this is the first. */
-static void warn_of_sharing(const struct procmap *m, void (*warn)(void *ctx, const char *text),
-			    void *ctx)
+static void warn_of_file(const struct procmap *m, char *text, size_t n)
 {
-	char text[512];
+	snprintf(text, n, "%.300s is mapped by a process outside of the recording: a replay does not "
+		 "see what that writes into it", m->path);
+}
 
-	snprintf(text, sizeof(text), "%.300s is mapped by a process outside of the recording: a "
-		 "replay does not see what that writes into it", m->path);
-	if (warn)
+static void warn_of_segment(uint64_t id, char *text, size_t n)
+{
+	snprintf(text, n, "System V segment %llu is attached by a process outside of the recording: a "
+		 "replay does not see what that writes into it", (unsigned long long)id);
+}
+
+/* Besides this one. In another namespace it is another segment, or none. */
+static bool is_attached_elsewhere(uint64_t id, const struct procmap *m)
+{
+	struct shmid_ds ds;
+
+	return id <= INT_MAX && m->ino == id && !shmctl((int)id, IPC_STAT, &ds) &&
+	       ds.shm_nattch > 1;
+}
+
+/* What others can change, when it is first met. */
+static void warn_of_sharing(const struct rr_ev_call *e, const struct procmap *m,
+			    void (*warn)(void *ctx, const char *text), void *ctx)
+{
+	char text[512] = "";
+
+	if (e->nr == SYS_shmat && is_attached_elsewhere(e->arg[0], m))
+		warn_of_segment(e->arg[0], text, sizeof(text));
+	else if (e->nr == SYS_mmap && e->writers)
+		warn_of_file(m, text, sizeof(text));
+	if (*text && warn)
 		warn(ctx, text);
 }
 
@@ -129,8 +155,8 @@ int mapped_add(struct mapped *m, const struct rr_ev_call *e, struct recfile *f,
 
 	if (r)
 		return r;
-	if (map.shared && filestore_meets(files, &map) && e->writers)
-		warn_of_sharing(&map, warn, ctx);
+	if (map.shared && filestore_meets(files, &map))
+		warn_of_sharing(e, &map, warn, ctx);
 	r = newimage_add_map(e->head.tid, &map, f, files, err);
 	r = r ? r : replaced_map(replaced, (pid_t)e->head.tid, &map, f, err);
 	free(map.path);

@@ -30,6 +30,7 @@
 #include "rr/ordinary.h"
 #include "rr/recorded.h"
 #include "rr/recorder_state.h"
+#include "rr/refused.h"
 #include "rr/watchdog.h"
 #include "rr/written.h"
 
@@ -40,12 +41,6 @@
 #define COULD_NOT 125
 #define KILL_MS 5000
 #define WRITE_MS 5000
-
-static const char *const names[RR_NR_CALLS] = {
-#define RR_CALL(nr, name, ...) [nr] = #name,
-#include "shared/rr_calls.def"
-#undef RR_CALL
-};
 
 /* The kernel keeps 12 bits of major and 20 of minor numbers. */
 static uint32_t kernel_dev(dev_t dev)
@@ -152,19 +147,6 @@ static void keep_memory(void)
 	(void)mlockall(MCL_CURRENT);
 }
 
-static int refused(struct recorder *rec, const struct rr_counts *c)
-{
-	const char *name = c->refused_nr < RR_NR_CALLS ? names[c->refused_nr] : NULL;
-
-	if (c->refused_compat)
-		return err_set(rec->err, ENOTSUP, "thread %u made a call of 32-bit code, which "
-			       "cannot be recorded", c->refused_tid);
-	err_set(rec->err, ENOTSUP, "thread %u made a call that cannot be recorded: %s, number "
-		"%llu, argument 2 %#llx", c->refused_tid, name ? name : "without a name",
-		(unsigned long long)c->refused_nr, (unsigned long long)c->refused_arg);
-	return -ENOTSUP;
-}
-
 /*
  * Memory behind the call that ended last, while its thread stands there: it lost the CPU to us
  * before it could run on. Where we had to wait for something meanwhile, a disk or a lock on its
@@ -206,7 +188,7 @@ int recorder_drain(struct recorder *rec)
 		rec->failed = err_set(rec->err, ENOBUFS, "%llu events were lost",
 				      (unsigned long long)c->lost);
 	if (!rec->failed && c->refused_tid)
-		rec->failed = refused(rec, c);
+		rec->failed = refused_set(rec->err, c);
 	if (!rec->failed && c->missed_tid)
 		rec->failed = err_set(rec->err, ETIMEDOUT, "thread %u read the time stamp counter "
 				      "or a random number, and the recorder came too late to see "
