@@ -111,17 +111,8 @@ int mapped_find(struct mapped *m, const struct rr_ev_call *e, struct procmap *to
 }
 
 /* Whoever else has it mapped is not recorded: of the program's own, this is the first. */
-static void warn_of_file(const struct procmap *m, char *text, size_t n)
-{
-	snprintf(text, n, "%.300s is mapped by a process outside of the recording: a replay does not "
-		 "see what that writes into it", m->path);
-}
-
-static void warn_of_segment(uint64_t id, char *text, size_t n)
-{
-	snprintf(text, n, "System V segment %llu is attached by a process outside of the recording: a "
-		 "replay does not see what that writes into it", (unsigned long long)id);
-}
+#define OUTSIDER "by a process outside of the recording: a replay does not see what that writes " \
+	"into it"
 
 /* Besides this one. In another namespace it is another segment, or none. */
 static bool is_attached_elsewhere(uint64_t id, const struct procmap *m)
@@ -139,9 +130,10 @@ static void warn_of_sharing(const struct rr_ev_call *e, const struct procmap *m,
 	char text[512] = "";
 
 	if (e->nr == SYS_shmat && is_attached_elsewhere(e->arg[0], m))
-		warn_of_segment(e->arg[0], text, sizeof(text));
+		snprintf(text, sizeof(text), "System V segment %llu is attached " OUTSIDER,
+			 (unsigned long long)e->arg[0]);
 	else if (e->nr == SYS_mmap && e->writers)
-		warn_of_file(m, text, sizeof(text));
+		snprintf(text, sizeof(text), "%.300s is mapped " OUTSIDER, m->path);
 	if (*text && warn)
 		warn(ctx, text);
 }

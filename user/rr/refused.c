@@ -16,8 +16,8 @@ static const char *const names[RR_NR_CALLS] = {
 static const struct { uint32_t nr; const char *hint; } hints[] = {
 	{ SYS_ptrace, "record what the debugger or tracer runs, without it" },
 	{ SYS_bpf, "BPF programs and their maps change unseen; record without them" },
-	{ SYS_ioctl, "what this command of a device writes is not known; please report it, with the "
-		     "device" },
+	{ SYS_ioctl, "what this command of a device writes is not known; please report it, with "
+		     "the device" },
 };
 
 /* "thread TID (its command)"; it stands behind the call, or has ended. */
