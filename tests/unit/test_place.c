@@ -34,25 +34,29 @@ static char from[4096], to[4096];
 
 /* ---- what is stepped through --------------------------------------------------- */
 
-__attribute__((noinline, optimize("O0"))) static void counters_in_memory(void)
+/* As it stands here: without what a sanitizer would add. */
+#define STEPPED __attribute__((noinline, no_sanitize("thread"), no_sanitize("address"), \
+			       no_sanitize("undefined")))
+
+STEPPED __attribute__((optimize("O0"))) static void counters_in_memory(void)
 {
 	for (int i = 0; i < 30; i++)
 		for (int j = 0; j < 12; j++)
 			total += table[j & 7] += i ^ counter++;
 }
 
-__attribute__((noinline)) static long recurse(long n)
+STEPPED static long recurse(long n)
 {
 	return n < 2 ? counter++ & 1 : recurse(n - 1) + recurse(n - 2);
 }
 
-static void recursion(void)
+STEPPED static void recursion(void)
 {
 	total = recurse(10);
 }
 
 /* All registers are the same each time; memory alone is not. */
-static void nothing_in_registers(void)
+STEPPED static void nothing_in_registers(void)
 {
 	__asm__ volatile("1: addq $1, %0\n\t"
 			 "cmpq $700, %0\n\t"
@@ -65,7 +69,7 @@ static void nothing_in_registers(void)
 }
 
 /* Short instructions, of which the second is jumped to. */
-static void jumps_into_the_middle(void)
+STEPPED static void jumps_into_the_middle(void)
 {
 	long n = 300, sum = 0;
 
@@ -81,7 +85,7 @@ static void jumps_into_the_middle(void)
 	total = sum;
 }
 
-static void calls_and_loops(void)
+STEPPED static void calls_and_loops(void)
 {
 	long n = 150, sum = 0;
 
@@ -100,7 +104,7 @@ static void calls_and_loops(void)
 	total = sum;
 }
 
-static void strings(void)
+STEPPED static void strings(void)
 {
 	for (long i = 1; i < 60; i++) {
 		void *d = to, *s = from;
@@ -126,11 +130,14 @@ struct point {
 };
 
 /* On a stack of its own, and with the same registers each time. */
-static void run_alone(void (*run)(void))
+STEPPED static void run_alone(void (*run)(void))
 {
 	__asm__ volatile("mov %0, %%rsp\n\t"
 			 "xor %%ebx, %%ebx\n\txor %%ebp, %%ebp\n\txor %%r12d, %%r12d\n\t"
 			 "xor %%r13d, %%r13d\n\txor %%r14d, %%r14d\n\txor %%r15d, %%r15d\n\t"
+			 "xor %%eax, %%eax\n\txor %%edx, %%edx\n\txor %%esi, %%esi\n\t"
+			 "xor %%edi, %%edi\n\txor %%r8d, %%r8d\n\txor %%r9d, %%r9d\n\t"
+			 "xor %%r10d, %%r10d\n\txor %%r11d, %%r11d\n\t"
 			 "int3\n\t"
 			 "call *%1\n\t"
 			 "mov %2, %%eax\n\tsyscall" : :
@@ -143,7 +150,7 @@ static void start(struct tracee *t, void (*run)(void))
 {
 	int status;
 
-	*t = (struct tracee){ .page = (uint64_t)(uintptr_t)PAGE_AT, .pid = fork() };
+	*t = (struct tracee){ .page = (uint64_t)(uintptr_t)PAGE_AT, .pid = _Fork() };
 	if (!t->pid) {
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
 		run_alone(run);

@@ -60,9 +60,13 @@ static void rest(void)
 
 static void test_one_that_spins(void **state)
 {
-	const int r = run(spin);
+	int r;
 
 	(void)state;
+#ifdef __SANITIZE_THREAD__
+	skip();	/* it keeps a signal until the next call */
+#endif
+	r = run(spin);
 	if (r == NO_REAL_TIME)
 		skip();
 	assert_int_equal(r, HEARD);

@@ -275,7 +275,8 @@ int tracee_new(struct tracee *t, uint64_t page, struct err *err)
 {
 	int sig, r;
 
-	*t = (struct tracee){ .page = page, .pid = fork() };
+	/* fork() of a thread-sanitized process gives the child a thread. */
+	*t = (struct tracee){ .page = page, .pid = _Fork() };
 	if (!t->pid)
 		child();
 	if (t->pid < 0)
