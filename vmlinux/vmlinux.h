@@ -33,7 +33,7 @@ struct pid_namespace { struct ns_common ns; };
 struct upid { int nr; struct pid_namespace *ns; };
 struct pid { unsigned int level; struct upid numbers[1]; };
 
-struct super_block { unsigned int s_dev; };
+struct super_block { unsigned int s_dev; unsigned long s_magic; };
 struct rb_node { struct rb_node *rb_left; };
 struct rb_root { struct rb_node *rb_node; };
 struct rb_root_cached { struct rb_root rb_root; };
@@ -107,7 +107,7 @@ struct thread_struct { unsigned long fsbase, cr2, trap_nr, error_code; };
 typedef struct { unsigned long sig[1]; } sigset_t;
 struct sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer; sigset_t sa_mask; };
 struct k_sigaction { struct sigaction sa; };
-struct kernel_siginfo;
+struct kernel_siginfo { int si_code; };
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;

@@ -17,10 +17,14 @@ struct {
 	__uint(max_entries, RR_RING_BYTES);
 } events __weak SEC(".maps");
 
-/* A thread that is recorded, and the call that a signal broke off. */
+/*
+ * A thread that is recorded, the call that a signal broke off, and the last one that returned
+ * -ENOSYS, where nothing returned since.
+ */
 struct rr_task {
 	u32 tid, broken_nr;
 	u64 broken_arg[6];
+	u64 nosys_ns, nosys_nr, nosys_ip, nosys_sp;	/* when it did; 0: none */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
 /* Births, new images and ends of what is recorded, and who of it is there. */
+#include "lib/insn.bpf.h"
 #include "lib/recorded.bpf.h"
 
 #define NR_EXIT		60
@@ -91,6 +92,27 @@ int BPF_PROG(rr_sent, int sig, struct kernel_siginfo *info, struct task_struct *
 		return 0;
 	barrier_var(at);	/* else the verifier does not see the mask */
 	counts.sent_ns[at & (RR_NSIGNALS - 1)] = bpf_ktime_get_ns();
+	return 0;
+}
+
+/*
+ * An instruction that was replaced has no result yet: the recorder gets to run, which attaches
+ * itself, before the thread looks for its signals.
+ */
+SEC("tp_btf/signal_generate")
+int BPF_PROG(rr_replaced, int sig, struct kernel_siginfo *info, struct task_struct *task,
+	     int group, int result)
+{
+	struct rr_head e = { .bytes = sizeof(e), .type = RR_EV_REPLACED };
+	struct rr_task *t;
+
+	if (sig != SIG_ILL || task != bpf_get_current_task_btf())
+		return 0;
+	t = bpf_task_storage_get(&tasks, task, NULL, 0);
+	if (!t || !is_of_insn(task, sig, info))
+		return 0;
+	e.tid = t->tid;
+	submit(&e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 

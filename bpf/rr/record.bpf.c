@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 #define RR_PEEK(dst, n, at) bpf_probe_read_user(dst, n, (const void *)(at))
+#include "lib/insn.bpf.h"
 #include "lib/mapped.bpf.h"
 #include "lib/recorded.bpf.h"
 #include "shared/rr_outs.inc"
@@ -26,9 +27,14 @@
 #define S_IFREG		0100000
 #define O_TRUNC		01000
 #define MAP_SHARED	1
+#define PROT_EXEC	4
 #define FMODE_WRITE	2
 #define TS_COMPAT	2
 #define NR_RESTART	219
+#define NOSYS		-38
+#define FLAG_MEMORY	0x8000	/* of a call, here alone: it wrote to /proc/PID/mem */
+#define PROC_SUPER_MAGIC 0x9fa0
+#define AT_ONCE_NS	20000	/* more than an interrupt takes */
 
 /*
  * The call at hand: where its walk is, and its event so far. In a map, of whose values the
@@ -182,12 +188,26 @@ static __always_inline u16 output_of(const struct file *file, struct inode *inod
 	return is_output(1, file, ino, dev) ? RR_FLAG_STDERR : 0;
 }
 
+/* /proc/PID/mem, of whatever process. */
+static __always_inline u16 memory_of(struct file *file, struct inode *inode)
+{
+	char name[4];
+
+	if (BPF_CORE_READ(inode, i_sb, s_magic) != PROC_SUPER_MAGIC ||
+	    bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(file, f_path.dentry,
+									d_name.name)) != 4)
+		return 0;
+	return name[0] == 'm' && name[1] == 'e' && name[2] == 'm' ? FLAG_MEMORY : 0;
+}
+
 static __always_inline u16 wrote_of(u32 fd)
 {
 	struct file *file = file_at(bpf_get_current_task_btf(), fd);
 	struct inode *inode = file ? BPF_CORE_READ(file, f_inode) : NULL;
 
-	return output_of(file, inode, fd) | mapped_of(inode);
+	if (!inode)
+		return 0;
+	return output_of(file, inode, fd) | mapped_of(inode) | memory_of(file, inode);
 }
 
 static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
@@ -234,13 +254,16 @@ static __always_inline u32 writers_of(struct file *file)
 	return n > 0 ? n : 0;	/* below zero: nobody may write */
 }
 
-static __always_inline void check_understood(u32 nr, const u64 arg[6], s64 ret, u32 tid)
+static __always_inline void check_understood(u32 nr, const u64 arg[6], s64 ret, u16 flags,
+					     u32 tid)
 {
 	const u32 compat = bpf_get_current_task_btf()->thread_info.status & TS_COMPAT;
+	const bool memory = flags & FLAG_MEMORY;
 
-	if (counts.refused_tid || (!compat && rr_understood(nr, arg, ret)))
+	if (counts.refused_tid || (!compat && !memory && rr_understood(nr, arg, ret)))
 		return;
-	counts.refused_compat = compat;
+	counts.refused_why = compat ? RR_REFUSED_COMPAT : memory ? RR_REFUSED_MEMORY :
+			     RR_REFUSED_CALL;
 	counts.refused_nr = nr;
 	counts.refused_arg = arg[1];
 	counts.refused_tid = tid;
@@ -254,8 +277,10 @@ static __always_inline bool note_mapped(struct task_struct *task, struct rr_ev_c
 	if (e->nr != NR_MMAP)
 		return true;
 	file = file_at(task, (u32)e->arg[4]);
+	/* What may be run is looked through. */
 	if (!(e->arg[3] & MAP_SHARED))
-		return send_mapped(file, e->head.tid) != RR_MAPPED_SYSTEM;
+		return send_mapped(file, e->head.tid) != RR_MAPPED_SYSTEM ||
+		       e->arg[2] & PROT_EXEC;
 	e->writers = writers_of(file);
 	send_mapped(file, e->head.tid);
 	return true;
@@ -267,6 +292,34 @@ static __always_inline u64 wakeup_of(const struct scratch *s, bool look)
 	if (look || s->flags & RR_FLAG_BULK || cfg.wake_each || counts.refused_tid)
 		return BPF_RB_FORCE_WAKEUP;
 	return s->room < RR_RING_BYTES / 2 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+/* The result is also what the kernel has in its place while a call is made: see is_in_call(). */
+static __always_inline void note_nosys(struct rr_task *t, struct pt_regs *regs, s64 ret)
+{
+	t->nosys_ns = 0;
+	if (ret != NOSYS)
+		return;
+	t->nosys_nr = regs->orig_ax;
+	t->nosys_ip = regs->ip;
+	t->nosys_sp = regs->sp;
+	t->nosys_ns = bpf_ktime_get_ns();
+}
+
+/*
+ * Whether the thread that loses the CPU is in a call. Behind one that returned -ENOSYS all is as
+ * if it were, or as in the next call of a loop: that one does not wait either, and is not there at
+ * once.
+ */
+static __always_inline bool is_in_call(const struct rr_task *t, const struct task_struct *task,
+				       struct pt_regs *regs, bool preempt)
+{
+	if ((s64)regs->orig_ax < 0 || (s64)regs->ax != NOSYS)
+		return false;
+	if (!t->nosys_ns || t->nosys_nr != regs->orig_ax || t->nosys_ip != regs->ip ||
+	    t->nosys_sp != regs->sp || task->__state)
+		return true;
+	return preempt && bpf_ktime_get_ns() - t->nosys_ns > AT_ONCE_NS;
 }
 
 SEC("tp_btf/sys_exit")
@@ -297,9 +350,9 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 	if (flags & (RR_FLAG_FILE | RR_FLAG_WROTE))
 		look = flags & RR_FLAG_WROTE || note_mapped(task, e);
 	s->used = sizeof(*e);
-	s->flags = flags;
+	s->flags = flags & ~FLAG_MEMORY;
 	s->room = RR_RING_BYTES - bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);
-	check_understood(nr, arg, ret, t->tid);
+	check_understood(nr, arg, ret, flags, t->tid);
 	if (nr == NR_RESTART) {
 		add_outputs(s, t->broken_nr, t->broken_arg, ret);
 	} else {
@@ -310,6 +363,7 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 		}
 	}
 	send(s, RR_EV_CALL, wakeup_of(s, look));
+	note_nosys(t, regs, ret);
 	return 0;
 }
 
@@ -436,8 +490,11 @@ static __always_inline void fill_place(u32 which, struct point *p, struct rr_pla
 	p->ip = r->ip;
 	p->sp = r->sp;
 	p->used = bytes;
-	/* Behind a call: the kernel's path out of it has not been left yet. */
-	if ((s64)r->orig_ax >= 0)
+	/*
+	 * Behind a call, the kernel's path out of it has not been left yet; and where a thread is
+	 * stopped by an instruction, a replay is so, too.
+	 */
+	if ((s64)r->orig_ax >= 0 || is_replaced(r->ip))
 		return;
 	__builtin_memcpy(p->reg, at, sizeof(*at));
 	add_evidence(which, p, bytes);
@@ -458,6 +515,8 @@ int BPF_PROG(rr_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 	struct rr_ev_signal *e;
 	struct pt_regs *regs;
 
+	if (t && is_of_insn(task, sig, info))
+		counts.missed_tid = t->tid;
 	/* SIG_DFL ends it, or does nothing. */
 	if (!t || !p || (u64)BPF_CORE_READ(ka, sa.sa_handler) < 2)
 		return 0;
@@ -516,7 +575,7 @@ int BPF_PROG(rr_switch, bool preempt, struct task_struct *prev, struct task_stru
 	if (t) {
 		regs = (void *)bpf_task_pt_regs(prev);
 		last->head = (struct rr_head){ .type = RR_EV_SWITCH, .tid = t->tid };
-		last->in_call = (s64)regs->orig_ax >= 0 && (s64)regs->ax == -38;
+		last->in_call = is_in_call(t, prev, regs, preempt);
 		counts.stands = (s64)regs->orig_ax >= 0 && !last->in_call ? t->tid : 0;
 		if (last->in_call)
 			fill_waiting(p, regs);

@@ -22,6 +22,7 @@ enum rr_type {
 	RR_EV_MEMORY,		/* of a new image: struct rr_head, pieces */
 	RR_EV_SUMS,		/* of memory behind the call before: struct rr_head, rr_sums */
 	RR_EV_FILE,		/* the call before changed a file that is mapped: rr_ev_file */
+	RR_EV_INSN,		/* an instruction got a result that no other would: rr_ev_insn */
 	RR_EV_TYPES
 };
 
@@ -67,15 +68,13 @@ struct rr_ev_call {
 struct rr_place {
 	u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, ip, flags, sp;
 };
-#define RR_PLACE_REGS 18
-/* Their numbers, of some. */
-#define RR_PLACE_AX	10
-#define RR_PLACE_CX	11
-#define RR_PLACE_SI	13
-#define RR_PLACE_DI	14
-#define RR_PLACE_IP	15
-#define RR_PLACE_FLAGS	16
-#define RR_PLACE_SP	17
+/* Their numbers. */
+enum rr_place_reg {
+	RR_PLACE_R15, RR_PLACE_R14, RR_PLACE_R13, RR_PLACE_R12, RR_PLACE_BP, RR_PLACE_BX,
+	RR_PLACE_R11, RR_PLACE_R10, RR_PLACE_R9, RR_PLACE_R8, RR_PLACE_AX, RR_PLACE_CX,
+	RR_PLACE_DX, RR_PLACE_SI, RR_PLACE_DI, RR_PLACE_IP, RR_PLACE_FLAGS, RR_PLACE_SP,
+	RR_PLACE_REGS
+};
 
 #define RR_STACK_BYTES	1024	/* of the stack, from RR_STACK_BELOW below its pointer: */
 #define RR_STACK_BELOW	128	/* the red zone */
@@ -132,6 +131,17 @@ struct rr_ev_exec {
 	u64 stack_low, stack_high;	/* as far down as the stack may grow */
 	u32 former;		/* the id that the thread had before, if not that of the process */
 	u32 cpu;		/* the processor it is recorded on */
+};
+
+/*
+ * The instruction at .ip was one of rr_insn.h, and was replaced. Behind it registers were as in
+ * .then; it changed those of .changed, in bits of their numbers there.
+ */
+struct rr_ev_insn {
+	struct rr_head head;
+	u64 ip;
+	u32 changed, zero;
+	struct rr_place then;
 };
 
 /*
@@ -198,6 +208,9 @@ struct rr_ev_mapped {
 };
 #define RR_MAPPED_SYSTEM 1	/* of .flags: it is a package's, and is not looked at */
 
+/* The thread of the head is at an instruction that was replaced: struct rr_head, as above. */
+#define RR_EV_REPLACED 257
+
 #define RR_NAMES_MOST	40	/* directories in a path, and the file */
 #define RR_NAME_BYTES	256	/* of each, with the zero */
 
@@ -208,6 +221,12 @@ static const char rr_system_dirs[RR_NSYSTEM][RR_SYSTEM_BYTES] = {
 	"usr", "lib", "lib64", "bin", "sbin"
 };
 
+enum rr_refusal {
+	RR_REFUSED_CALL,	/* what it did is not known */
+	RR_REFUSED_COMPAT,	/* it was one of 32-bit code */
+	RR_REFUSED_MEMORY,	/* it wrote into memory by way of /proc/PID/mem */
+};
+
 #define RR_NSIGNALS 32		/* the ordinary ones */
 
 struct rr_counts {
@@ -215,7 +234,8 @@ struct rr_counts {
 	u64 unread;		/* pages of outputs that could not be read */
 	u64 refused_nr, refused_arg;	/* the call that ended it, and its second argument */
 	u32 refused_tid;		/* 0: none did */
-	u32 refused_compat;		/* it was one of 32-bit code */
+	u32 refused_why;	/* enum rr_refusal */
+	u32 missed_tid;		/* at a replaced instruction, whose signal was not held back; 0 */
 	u32 stands;		/* who lost the CPU last, at a call's end; 0: not there */
 	u32 alive;		/* threads that are recorded */
 	u32 level;		/* of pid namespaces, where the recorder is */

@@ -8,10 +8,10 @@ from harness import DEVNULL, TRACER, equal, run, scratch
 QUANTUM = "/proc/sys/kernel/sched_rr_timeslice_ms"
 
 
-def record(d, *cmd, rc=0, name="rec", **kw):
+def record(d, *cmd, rc=0, name="rec", opts=(), **kw):
     """The Result of the recorded run; the recording is d/name."""
     kw.setdefault("stdin", DEVNULL)
-    r = run([TRACER, "record", "-q", "-o", os.path.join(d, name), "--", *cmd], **kw)
+    r = run([TRACER, "record", "-q", *opts, "-o", os.path.join(d, name), "--", *cmd], **kw)
     equal(r.rc, rc, f"{cmd} recorded: {r.err}")
     return r
 

@@ -380,5 +380,29 @@ def steps_that_nobody_sees():
         equal([value(t) for t in out[9:]], ["0x0", "0x0"], "the flag")
 
 
+@test
+def instructions_that_were_replaced():
+    """A step over one of the time stamp counter is one step, back too."""
+    need("objdump")
+    with scratch() as d:
+        source = os.path.join(d, "reads.c")
+        with open(source, "w", encoding="ascii") as f:
+            f.write("#include <x86intrin.h>\nunsigned long a, b;\n"
+                    "int main(void)\n{\n\ta = __rdtsc();\n\tb = __rdtsc() - a;\n\treturn 7;\n}\n")
+        program = build(d, source)
+        record(d, program)
+        text = run(["objdump", "-d", "-w", "--disassemble=main", program]).ok().out
+        code = [int(m[1], 16) for m in re.finditer(r"^ +(\w+):\t", text, re.M)]
+        reads = [int(m[1], 16) for m in re.finditer(r"^ +(\w+):\t0f 31", text, re.M)]
+        equal(len(reads), 2, text)
+        steps = code.index(reads[1]) + 2 - code.index(reads[0])
+        where = 'printf "%d\\n", $pc - (long)&main'
+        out = gdb(d, f"break *(main + {reads[0] - code[0]})", "continue",
+                  *["stepi", where] * steps, *["reverse-stepi", where] * steps)
+        at = [int(x) for x in out[3::2]]
+        there = [x - code[0] for x in code if x >= reads[0]][:steps + 1]
+        equal(at, there[1:] + there[-2::-1], "the places of steps")
+
+
 if __name__ == "__main__":
     main()

@@ -90,8 +90,7 @@ static int copy(void *arg, struct err *err)
 	return r ? err_sys(err, -r, "cannot copy a mapped file into the recording") : 0;
 }
 
-/* By the mapping, or by name where that has gone; the file must be the one. */
-static int open_mapped(pid_t pid, const struct procmap *m)
+int filestore_open(pid_t pid, const struct procmap *m)
 {
 	char link[96];
 	struct stat st;
@@ -119,7 +118,7 @@ static int copy_file(const struct filestore *s, pid_t pid, const struct procmap 
 	if (!c)
 		return err_sys(err, ENOMEM, "cannot record");
 	filestore_path(path, sizeof(path), s->dir, number);
-	c->from = open_mapped(pid, m);
+	c->from = filestore_open(pid, m);
 	c->to = c->from < 0 ? c->from : make_file(s, path);
 	if (c->to < 0) {
 		r = err_sys(err, -c->to, "cannot copy %s into the recording", m->path);

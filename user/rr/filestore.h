@@ -31,6 +31,11 @@ void filestore_release(struct filestore *s);
  */
 int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint32_t *number,
 		   struct err *err);
+/*
+ * Opens what @m of @pid maps, to be read: by the mapping, or by name where that has gone or is not
+ * known; the file must be the one. A descriptor or -errno.
+ */
+int filestore_open(pid_t pid, const struct procmap *m);
 /* Takes note of a file that is mapped shared: whether it is the first time. */
 bool filestore_meets(struct filestore *s, const struct procmap *m);
 /* "DIR/files/NUMBER" into @path. */

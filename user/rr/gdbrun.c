@@ -193,7 +193,7 @@ int gdb_run_once(struct gdb *g, struct tracee *t, bool one, int *sig, struct err
 	const struct user_regs_struct from = t->regs;
 	const bool wanted = gdb_wants_step(g, gdb_in(t));
 	unsigned char was;
-	bool step, ours, trap;
+	bool step, ours, trap, ended;
 	int r = gdb_guard(g, t, err);
 
 	r = r ? r : gdb_arm(g, t, err);
@@ -206,7 +206,9 @@ int gdb_run_once(struct gdb *g, struct tracee *t, bool one, int *sig, struct err
 	g->same = !r && *sig == SIGSTOP && !memcmp(&from, &t->regs, sizeof(from));
 	/* Of a step; what was written to a watched page was made a step of. */
 	trap = !r && *sig == SIGTRAP && !g->int3;
-	note_run(g, wanted && (r == 1 || trap), r);
+	/* A replaced instruction ends as a call does, with its event. */
+	ended = r || (*sig == SIGILL && replay_is_replaced(gdb_in(t), t->regs.rip));
+	note_run(g, wanted && (ended || trap), ended);
 	if (r != 1)
 		gdb_guard_look(g, t);
 	if (ours) {

@@ -377,8 +377,9 @@ static int take_best(struct hunt *h)
 {
 	tracee_kill(h->t);
 	h->best.hook = h->t->hook;
+	/* With all that it has. */
 	*h->t = h->best;
-	h->best.pid = -1;
+	h->best = (struct tracee){ .pid = -1 };
 	*h->fits = h->best_equal;
 	return tracee_set_regs(h->t, h->err);
 }

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "rr/insn.h"
+
 /* In the ModRM byte of opcode 0xff. */
 #define FF_CALL	2u
 #define FF_JUMP	4u
@@ -67,6 +69,9 @@ static int decode(const uint8_t *code, size_t n, ZydisDecodedInstruction *in,
 {
 	ZydisDecoder d;
 
+	/* What a thread is to be stopped at stays where it is. */
+	if (insn_at(code, n, true).kind != INSN_NONE)
+		return -ENOTSUP;
 	ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (ZYAN_FAILED(ZydisDecoderDecodeFull(&d, code, n, in, op)))
 		return -ENOTSUP;

@@ -2,10 +2,12 @@
 #include "rr/mapped.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
@@ -109,29 +111,46 @@ int mapped_find(struct mapped *m, const struct rr_ev_call *e, struct procmap *to
 }
 
 /* Whoever else has it mapped is not recorded: of the program's own, this is the first. */
-static void warn_of_sharing(const struct procmap *m, void (*warn)(void *ctx, const char *text),
-			    void *ctx)
-{
-	char text[512];
+#define OUTSIDER "by a process outside of the recording: a replay does not see what that writes " \
+	"into it"
 
-	snprintf(text, sizeof(text), "%.300s is mapped by a process outside of the recording: a "
-		 "replay does not see what that writes into it", m->path);
-	if (warn)
+/* Besides this one. In another namespace it is another segment, or none. */
+static bool is_attached_elsewhere(uint64_t id, const struct procmap *m)
+{
+	struct shmid_ds ds;
+
+	return id <= INT_MAX && m->ino == id && !shmctl((int)id, IPC_STAT, &ds) &&
+	       ds.shm_nattch > 1;
+}
+
+/* What others can change, when it is first met. */
+static void warn_of_sharing(const struct rr_ev_call *e, const struct procmap *m,
+			    void (*warn)(void *ctx, const char *text), void *ctx)
+{
+	char text[512] = "";
+
+	if (e->nr == SYS_shmat && is_attached_elsewhere(e->arg[0], m))
+		snprintf(text, sizeof(text), "System V segment %llu is attached " OUTSIDER,
+			 (unsigned long long)e->arg[0]);
+	else if (e->nr == SYS_mmap && e->writers)
+		snprintf(text, sizeof(text), "%.300s is mapped " OUTSIDER, m->path);
+	if (*text && warn)
 		warn(ctx, text);
 }
 
 int mapped_add(struct mapped *m, const struct rr_ev_call *e, struct recfile *f,
-	       struct filestore *files, void (*warn)(void *ctx, const char *text), void *ctx,
-	       struct err *err)
+	       struct filestore *files, struct replaced *replaced,
+	       void (*warn)(void *ctx, const char *text), void *ctx, struct err *err)
 {
 	struct procmap map = { 0 };
 	int r = mapped_find(m, e, &map, err);
 
 	if (r)
 		return r;
-	if (map.shared && filestore_meets(files, &map) && e->writers)
-		warn_of_sharing(&map, warn, ctx);
+	if (map.shared && filestore_meets(files, &map))
+		warn_of_sharing(e, &map, warn, ctx);
 	r = newimage_add_map(e->head.tid, &map, f, files, err);
+	r = r ? r : replaced_map(replaced, (pid_t)e->head.tid, &map, f, err);
 	free(map.path);
 	return r;
 }

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "rr/filestore.h"
 #include "rr/recfile.h"
+#include "rr/replaced.h"
 #include "shared/rr.h"
 
 /* What BPF told of a mapping whose call is the thread's next event; zeros at first. */
@@ -22,11 +23,11 @@ int mapped_note(struct mapped *m, const struct rr_head *h, struct err *err);
 /* What @e mapped, in @to, whose path is to be freed. -errno with words. */
 int mapped_find(struct mapped *m, const struct rr_ev_call *e, struct procmap *to, struct err *err);
 /*
- * Adds the mapping that @e made to the recording. @warn hears of the file that others can
- * change. -errno with words.
+ * Adds the mapping that @e made to the recording, and replaces what is to be in its code. @warn
+ * hears of the file that others can change. -errno with words.
  */
 int mapped_add(struct mapped *m, const struct rr_ev_call *e, struct recfile *f,
-	       struct filestore *files, void (*warn)(void *ctx, const char *text), void *ctx,
-	       struct err *err);
+	       struct filestore *files, struct replaced *replaced,
+	       void (*warn)(void *ctx, const char *text), void *ctx, struct err *err);
 
 #endif

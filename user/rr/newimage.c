@@ -161,7 +161,8 @@ static int add_maps(pid_t pid, const struct procmaps *maps, struct recfile *f,
 	return r;
 }
 
-int newimage_record(pid_t pid, struct recfile *f, struct filestore *files, struct err *err)
+int newimage_record(pid_t pid, struct recfile *f, struct filestore *files,
+		    struct replaced *replaced, struct err *err)
 {
 	struct rr_ev_exec e = { .head = { .bytes = sizeof(e), .type = RR_EV_EXEC,
 					  .tid = (uint32_t)pid } };
@@ -198,6 +199,8 @@ int newimage_record(pid_t pid, struct recfile *f, struct filestore *files, struc
 	r = recfile_add(f, &e.head, err);
 	r = r ? r : add_maps(pid, &maps, f, files, err);
 	r = r ? r : ldtsc_silence(pid, &maps, f, err);
+	for (size_t i = 0; !r && i < maps.n; i++)
+		r = replaced_map(replaced, pid, &maps.at[i], f, err);
 	procmaps_release(&maps);
 	return r;
 }

@@ -5,7 +5,7 @@
 
 #define FLAGS_SEEN 0xcd5u	/* carry to overflow; not those of traps and steps */
 
-static void place_regs(const struct user_regs_struct *r, uint64_t to[RR_PLACE_REGS])
+void place_get(const struct user_regs_struct *r, uint64_t to[RR_PLACE_REGS])
 {
 	const struct rr_place p = {
 		.r15 = r->r15, .r14 = r->r14, .r13 = r->r13, .r12 = r->r12, .bp = r->rbp,
@@ -18,18 +18,35 @@ static void place_regs(const struct user_regs_struct *r, uint64_t to[RR_PLACE_RE
 	memcpy(to, &p, sizeof(p));
 }
 
+void place_set(struct user_regs_struct *r, const uint64_t from[RR_PLACE_REGS])
+{
+	unsigned long long *const to[RR_PLACE_REGS] = {
+		&r->r15, &r->r14, &r->r13, &r->r12, &r->rbp, &r->rbx, &r->r11, &r->r10, &r->r9,
+		&r->r8, &r->rax, &r->rcx, &r->rdx, &r->rsi, &r->rdi, &r->rip, &r->eflags, &r->rsp,
+	};
+
+	for (unsigned int i = 0; i < RR_PLACE_REGS; i++)
+		*to[i] = from[i];
+}
+
+uint32_t place_compare(const uint64_t is[RR_PLACE_REGS], const uint64_t was[RR_PLACE_REGS])
+{
+	uint32_t differ = (uint32_t)(((is[RR_PLACE_FLAGS] ^ was[RR_PLACE_FLAGS]) & FLAGS_SEEN) != 0)
+			  << RR_PLACE_FLAGS;
+
+	for (unsigned int i = 0; i < RR_PLACE_REGS; i++)
+		if (i != RR_PLACE_FLAGS)
+			differ |= (uint32_t)(is[i] != was[i]) << i;
+	return differ;
+}
+
 uint32_t place_differs(const struct tracee *t, const struct place *p)
 {
 	uint64_t is[RR_PLACE_REGS], was[RR_PLACE_REGS];
-	uint32_t differ = 0;
 
-	place_regs(&t->regs, is);
+	place_get(&t->regs, is);
 	memcpy(was, p->at, sizeof(was));
-	is[RR_PLACE_FLAGS] &= FLAGS_SEEN;
-	was[RR_PLACE_FLAGS] &= FLAGS_SEEN;
-	for (unsigned int i = 0; i < RR_PLACE_REGS; i++)
-		differ |= (uint32_t)(is[i] != was[i]) << i;
-	return differ;
+	return place_compare(is, was);
 }
 
 /* All pieces, without more memory than one of them. */

@@ -17,6 +17,12 @@ struct place {
 	size_t bytes;
 };
 
+/* Registers in the order of struct rr_place. */
+void place_get(const struct user_regs_struct *r, uint64_t to[RR_PLACE_REGS]);
+void place_set(struct user_regs_struct *r, const uint64_t from[RR_PLACE_REGS]);
+
+/* Those that differ, as bits of their numbers; of flags, those that programs see. */
+uint32_t place_compare(const uint64_t is[RR_PLACE_REGS], const uint64_t was[RR_PLACE_REGS]);
 /* The registers that are not as there, as bits of their numbers in struct rr_place. */
 uint32_t place_differs(const struct tracee *t, const struct place *p);
 /* Whether it stands there. */

@@ -144,6 +144,14 @@ static void dump_file(struct buf *b, const struct rr_head *h)
 		 (uint64_t)e->offset);
 }
 
+static void dump_insn(struct buf *b, const struct rr_head *h)
+{
+	const struct rr_ev_insn *e = (const void *)h;
+
+	buf_addf(b, "read a counter or a random number at %#" PRIx64 " (ax %#" PRIx64 " dx %#"
+		 PRIx64 ")", (uint64_t)e->ip, (uint64_t)e->then.ax, (uint64_t)e->then.dx);
+}
+
 static const struct { size_t bytes; void (*dump)(struct buf *b, const struct rr_head *h); }
 kinds[RR_EV_TYPES] = {
 	[RR_EV_CALL] = { sizeof(struct rr_ev_call), dump_call },
@@ -157,6 +165,7 @@ kinds[RR_EV_TYPES] = {
 	[RR_EV_MEMORY] = { sizeof(struct rr_head), dump_memory },
 	[RR_EV_FILE] = { sizeof(struct rr_ev_file), dump_file },
 	[RR_EV_SUMS] = { sizeof(struct rr_head), dump_sums },
+	[RR_EV_INSN] = { sizeof(struct rr_ev_insn), dump_insn },
 };
 
 static int flush(struct buf *b, int fd, struct err *err)

@@ -30,6 +30,7 @@
 #include "rr/ordinary.h"
 #include "rr/recorded.h"
 #include "rr/recorder_state.h"
+#include "rr/refused.h"
 #include "rr/watchdog.h"
 #include "rr/written.h"
 
@@ -40,12 +41,6 @@
 #define COULD_NOT 125
 #define KILL_MS 5000
 #define WRITE_MS 5000
-
-static const char *const names[RR_NR_CALLS] = {
-#define RR_CALL(nr, name, ...) [nr] = #name,
-#include "shared/rr_calls.def"
-#undef RR_CALL
-};
 
 /* The kernel keeps 12 bits of major and 20 of minor numbers. */
 static uint32_t kernel_dev(dev_t dev)
@@ -85,6 +80,10 @@ static int on_event(void *ctx, void *data, size_t n)
 		rec->failed = mapped_note(&rec->mapped, h, rec->err);
 		return 0;
 	}
+	if (h->type == RR_EV_REPLACED) {
+		rec->failed = recorder_hold_replaced(rec, (pid_t)h->tid);
+		return 0;
+	}
 	rec->ended_call = h->type == RR_EV_CALL ? h->tid : 0;
 	if (h->flags & RR_FLAG_BULK)
 		rec->failed = bulk_add(&rec->bulk, h, rec->counts, rec->file, rec->err);
@@ -92,7 +91,8 @@ static int on_event(void *ctx, void *data, size_t n)
 		rec->failed = recfile_add(rec->file, h, rec->err);
 	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_FILE)
 		rec->failed = mapped_add(&rec->mapped, data, rec->file, &rec->files,
-					 rec->opts->warn, rec->opts->ctx, rec->err);
+					 &rec->replaced, rec->opts->warn, rec->opts->ctx,
+					 rec->err);
 	if (!rec->failed && h->type == RR_EV_CALL && h->flags & RR_FLAG_WROTE)
 		rec->failed = written_add(data, rec->file, rec->err);
 	return 0;
@@ -147,19 +147,6 @@ static void keep_memory(void)
 	(void)mlockall(MCL_CURRENT);
 }
 
-static int refused(struct recorder *rec, const struct rr_counts *c)
-{
-	const char *name = c->refused_nr < RR_NR_CALLS ? names[c->refused_nr] : NULL;
-
-	if (c->refused_compat)
-		return err_set(rec->err, ENOTSUP, "thread %u made a call of 32-bit code, which "
-			       "cannot be recorded", c->refused_tid);
-	err_set(rec->err, ENOTSUP, "thread %u made a call that cannot be recorded: %s, number "
-		"%llu, argument 2 %#llx", c->refused_tid, name ? name : "without a name",
-		(unsigned long long)c->refused_nr, (unsigned long long)c->refused_arg);
-	return -ENOTSUP;
-}
-
 /*
  * Memory behind the call that ended last, while its thread stands there: it lost the CPU to us
  * before it could run on. Where we had to wait for something meanwhile, a disk or a lock on its
@@ -201,7 +188,11 @@ int recorder_drain(struct recorder *rec)
 		rec->failed = err_set(rec->err, ENOBUFS, "%llu events were lost",
 				      (unsigned long long)c->lost);
 	if (!rec->failed && c->refused_tid)
-		rec->failed = refused(rec, c);
+		rec->failed = refused_set(rec->err, c);
+	if (!rec->failed && c->missed_tid)
+		rec->failed = err_set(rec->err, ETIMEDOUT, "thread %u read the time stamp counter "
+				      "or a random number, and the recorder came too late to see "
+				      "it", c->missed_tid);
 	return rec->failed;
 }
 
@@ -333,6 +324,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	recfile_close(rec.file);
 	filestore_release(&rec.files);
 	mapped_release(&rec.mapped);
+	replaced_release(&rec.replaced);
 	bulk_release(&rec.bulk);
 	buf_release(&rec.sums);
 	free(rec.held);

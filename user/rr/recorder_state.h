@@ -17,6 +17,7 @@
 #include "rr/recorder.h"
 #include "rr/recqueue.h"
 #include "rr/recsignals.h"
+#include "rr/replaced.h"
 
 struct rr_bpf;
 struct ring_buffer;
@@ -40,6 +41,7 @@ struct recorder {
 	struct recqueue *queue;
 	struct filestore files;
 	struct mapped mapped;
+	struct replaced replaced;
 	struct bulk bulk;
 	struct confined child;
 	struct guardian guardian;
@@ -56,6 +58,8 @@ struct recorder {
 
 /* Takes what is in the ring; 0, or what the recording has to end for. */
 int recorder_drain(struct recorder *rec);
+/* The thread is to stop at an instruction that was replaced. */
+int recorder_hold_replaced(struct recorder *rec, pid_t tid);
 /* Until all that is recorded has ended; 0 or -errno with words. */
 int recorder_watch(struct recorder *rec);
 

@@ -37,6 +37,12 @@ static int hold(struct recorder *rec, pid_t pid)
 	return 0;
 }
 
+/* One that has gone by now was killed. */
+int recorder_hold_replaced(struct recorder *rec, pid_t tid)
+{
+	return replaced_hold(tid) ? 0 : hold(rec, tid);
+}
+
 /*
  * Lets an execve go on, held so that it stops behind it: in the new image, or where the old
  * one goes on. Others may run until then.
@@ -121,25 +127,37 @@ static void let_go(struct recorder *rec, pid_t pid)
 			rec->held[i--] = rec->held[--rec->nheld];
 }
 
+/* What it stopped for is recorded. As replaced_meet(). */
+static int take_stop(struct recorder *rec, pid_t pid, int event)
+{
+	int r = recorder_drain(rec);
+
+	if (r)
+		return r;
+	if (event != PTRACE_EVENT_EXEC)
+		return replaced_meet(pid, !event, rec->file, rec->err);
+	r = newimage_record(pid, rec->file, &rec->files, &rec->replaced, rec->err);
+	return r ? -rec->err->code : 0;
+}
+
 static int on_stop(struct recorder *rec, pid_t pid, int status)
 {
-	const int sig = WSTOPSIG(status);
-	int r = 0;
+	const int sig = WSTOPSIG(status), event = status >> 16;
+	const int r = take_stop(rec, pid, event);
 
-	if (status >> 16 == PTRACE_EVENT_EXEC) {
-		r = recorder_drain(rec);
-		r = r ? r : newimage_record(pid, rec->file, &rec->files, rec->err);
-	}
-	/* A signal that came first is not to be lost. */
+	/* Its process was stopped, by a signal that came before that of its instruction. */
+	if (r == -EAGAIN && !ptrace(PTRACE_CONT, pid, 0, 0))
+		return 0;
 	let_go(rec, pid);
-	if (!ptrace(PTRACE_DETACH, pid, 0, status >> 16 ? 0 : sig) || status >> 16)
-		return r;
+	/* A signal that came first is not to be lost. */
+	if (!ptrace(PTRACE_DETACH, pid, 0, event || r > 0 ? 0 : sig) || event)
+		return r < 0 ? r : 0;
 	/* It is not attached: its parent hears of its stop, as of any child's. */
 	if (pid == rec->child.pid && is_from_terminal(rec, sig)) {
 		rec->signals.stop_asked = false;
 		rec->stopped.until_ns = clock_mono_ns() + STOP_NS;
 	}
-	return r;
+	return r < 0 ? r : 0;
 }
 
 static int reap(void *arg, struct err *err)

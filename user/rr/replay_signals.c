@@ -26,8 +26,7 @@ static int go_on(struct replayer *p, struct rthread *t)
 	return tracee_set_regs(&t->space->t, p->err);
 }
 
-/* Over returns from handlers. 1: to its next call; 0: to signal *sig; -errno. */
-static int run_on(struct replayer *p, struct rthread *t, int *sig)
+int replay_run_on(struct replayer *p, struct rthread *t, int *sig)
 {
 	int r = rthread_enter(t, p->err);
 
@@ -48,7 +47,7 @@ int replay_to_call(struct replayer *p, struct rthread *t)
 	if (t->at_call)
 		return rthread_enter(t, p->err);
 	t->after_call = false;
-	r = run_on(p, t, &sig);
+	r = replay_run_on(p, t, &sig);
 	if (r < 0)
 		return r;
 	if (!r)
@@ -64,6 +63,8 @@ int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_head 
 	const struct place place = { at, (const char *)h + bytes, h->bytes - bytes };
 	int sig, r = rthread_enter(t, p->err);
 
+	if (!r && replay_is_replaced(t, at->ip))
+		return replay_to_insn(p, t, at);
 	if (r || (!t->at_call && place_is_here(&t->space->t, &place)))
 		return r;
 	if (t->at_call)
@@ -101,7 +102,7 @@ static bool is_fault(const struct rr_ev_signal *e)
 static int run_to_fault(struct replayer *p, struct rthread *t, const struct rr_ev_signal *e)
 {
 	const struct user_regs_struct *g = &t->space->t.regs;
-	int sig = 0, r = run_on(p, t, &sig);
+	int sig = 0, r = replay_run_on(p, t, &sig);
 
 	if (r < 0)
 		return r;
@@ -123,7 +124,7 @@ int replay_to_end(struct replayer *p, struct rthread *t, const struct rr_ev_exit
 	/* Only the first of a process to end can have met it by what it did. */
 	if (!r && fault && !t->at_call && t->tid == p->running) {
 		t->after_call = false;
-		r = run_on(p, t, &got);
+		r = replay_run_on(p, t, &got);
 		t->at_call = r > 0;
 	}
 	return r < 0 ? r : p->opts->debug->end(p->opts->debug, p, t, status);

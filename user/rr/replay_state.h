@@ -81,6 +81,13 @@ bool replay_is_plain(const struct rr_head *h);
 /* What a plain call means for the thread's end. */
 void replay_note(struct rthread *t, const struct rr_ev_call *e);
 int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h);
+/* Over returns from handlers. 1: to its next call; 0: to signal *sig; -errno. */
+int replay_run_on(struct replayer *p, struct rthread *t, int *sig);
+/* An instruction that was replaced when the program was recorded: it gets its result. */
+int replay_insn(struct replayer *p, struct rthread *t, const struct rr_head *h);
+/* Whether one is at @ip; and a point that is there. */
+bool replay_is_replaced(const struct rthread *t, uint64_t ip);
+int replay_to_insn(struct replayer *p, struct rthread *t, const struct rr_place *at);
 /* A call that changes what is mapped, or the CPU's state. */
 int replay_memory_call(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
 /* A process_vm_writev: into the memory of another thread's process. */

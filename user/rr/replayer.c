@@ -275,6 +275,7 @@ static int on_event(struct replayer *p, const struct rr_head *h)
 	case RR_EV_SUMS: return replay_sums(p, t, h);
 	case RR_EV_FILE: return replay_file(p, h);
 	case RR_EV_SIGNAL: return replay_signal(p, t, h);
+	case RR_EV_INSN: return replay_insn(p, t, h);
 	case RR_EV_FORK: return on_fork(p, t, h);
 	case RR_EV_EXIT: return on_exit_event(p, t, h);
 	}

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "rr/tracee.h"
+#include "shared/rr.h"
 
 struct rthread;
 
@@ -36,6 +37,9 @@ struct rthread {
 	size_t xstate_bytes;
 	uint64_t clear_tid;	/* set to 0 at its end; 0: nothing is */
 	uint64_t robust;	/* the head of its list of locks, or 0 */
+	/* Before and behind the last instruction that was replaced; see rr_insn.h. */
+	uint64_t insn_at[RR_PLACE_REGS], insn_then[RR_PLACE_REGS];
+	bool at_insn;		/* it stands at one */
 	bool at_call;		/* it stands at a call */
 	bool after_call;	/* it has not run since its last call */
 	bool broken;		/* its last call was broken off: it is made again */

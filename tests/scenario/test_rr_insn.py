@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Instructions that read what no replay would read again: they get the recorded results."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from harness import (ROOT, Skip, TRACER, check, contains, equal, main, need, run, scratch, test,
+                     workload)
+from recordings import quantum, record, replay, same
+
+SOURCE = os.path.join(ROOT, "tests", "workloads", "rr_insn.c")
+SUM_OF_DECOY = "1cd74f71"
+
+
+def read_in(d, name="rec"):
+    """How many of the instructions the recording has."""
+    return run([TRACER, "dump", os.path.join(d, name)]).ok().out.count("read a counter")
+
+
+def replays(*cmd, least=300):
+    with scratch() as d:
+        was = record(d, *cmd)
+        contains(was.out, SUM_OF_DECOY, "what is no instruction of the kind")
+        check(read_in(d) >= least, f"{cmd}: {read_in(d)} of the instructions were met")
+        for _ in range(2):
+            r = replay(d)
+            equal((r.rc, r.out), (0, was.out), f"{cmd} replayed: {r.err}")
+
+
+def compiled(d, name, *options):
+    need("gcc")
+    path = os.path.join(d, name)
+    r = run(["gcc", "-D_GNU_SOURCE", "-O2", *options, SOURCE, "-o", path])
+    if r.rc:
+        raise Skip(f"gcc {' '.join(options)} does not work here")
+    return path
+
+
+@test
+def in_a_program():
+    replays(workload("rr_insn"), "threads")
+
+
+@test
+def in_a_program_that_is_static():
+    with scratch() as d:
+        replays(compiled(d, "static", "-static", "-pthread"), "threads")
+
+
+@test
+def in_a_library_that_is_loaded_late():
+    with scratch() as d:
+        path = compiled(d, "lib.so", "-shared", "-fPIC")
+        replays(workload("rr_insn"), "lib", path)
+
+
+@test
+def where_threads_take_turns_fast():
+    with quantum(1):
+        replays(workload("rr_insn"), "threads")
+
+
+@test
+def in_children_and_new_images():
+    me = workload("rr_insn")
+    same("sh", "-c", f"{me} threads & {me} threads; wait; exec {me} threads")
+
+
+@test
+def where_memory_is_compared():
+    with scratch() as d:
+        was = record(d, workload("rr_insn"), "threads", opts=("-C",))
+        r = replay(d)
+        equal((r.rc, r.out), (0, was.out), r.err)
+
+
+@test
+def programs_that_make_keys():
+    for cmd in (("python3", "-c", "import ssl, secrets; print(secrets.token_hex(8), "
+                 "ssl.RAND_bytes(8).hex())"), ("openssl", "rand", "-hex", "8")):
+        need(cmd[0])
+        same(*cmd)
+
+
+if __name__ == "__main__":
+    main()
