@@ -122,8 +122,8 @@ def what_differs_is_found():
         r = replay(d)
         equal(r.rc, 2, r.err)
         text = dump(d)
-    start = int(re.findall(r" maps (0x[0-9a-f]+)-.*/data$", text, re.M)[-1], 16)
-    event = int(re.findall(r"^(\d+) \d+ maps .*/data$", text, re.M)[-1]) + 1
+    start = int(re.findall(r" maps (0x[0-9a-f]+)-.*/data\b", text, re.M)[-1], 16)
+    event = int(re.findall(r"^(\d+) \d+ maps .*/data\b", text, re.M)[-1]) + 1
     contains(r.err, f"event {event}, thread ", "which event")
     contains(r.err, f"memory is not what it was: the page at {start + 8192:#x}, of {path}", "where")
 

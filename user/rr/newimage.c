@@ -2,13 +2,15 @@
 /*
  * DESIGN: text and other mappings that cannot be written are the file's, so their names are
  * enough. Of those that can be, the kernel has changed a part by now (it clears what is behind
- * the data, and puts arguments on the stack), so they are recorded, but for pages of zeros.
+ * the data, and puts arguments on the stack): the page map tells which, and they are recorded.
  */
 #include "rr/newimage.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/user.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "rr/ldtsc.h"
@@ -23,6 +26,10 @@
 #define CS_64 0x33	/* __USER_CS, arch/x86/include/asm/segment.h */
 #define PAGE ((uint64_t)4096)
 #define EVENT_BYTES ((size_t)1 << 18)	/* of memory in an event */
+#define BATCH 512			/* pages whose state is read at once */
+/* Of the page map's entries: present or swapped; and not of the process alone. */
+#define IN_MEMORY (1ull << 63 | 1ull << 62)
+#define FILES_PAGE (1ull << 61)
 #define STACK_MOST ((uint64_t)8 << 20)
 
 static int peek(pid_t pid, void *to, uint64_t addr, size_t n)
@@ -101,38 +108,61 @@ int newimage_add_map(uint32_t tid, const struct procmap *m, struct recfile *f,
 	return r;
 }
 
-static bool all_zeros(const char *page)
+/*
+ * Of @n pages, BATCH at most: whether one may be other than what is mapped there, a file's bytes
+ * or zeros. In a private mapping that is one of its own, and no more the file's.
+ */
+static void find_changed(int pagemap, uint64_t start, size_t n, bool *changed)
 {
-	static const char zeros[PAGE];
+	uint64_t entry[BATCH];
+	const size_t bytes = n * sizeof(entry[0]);
+	const bool known = pread(pagemap, entry, bytes, (off_t)(start / PAGE * 8)) ==
+			   (ssize_t)bytes;
 
-	return !memcmp(page, zeros, PAGE);
+	for (size_t i = 0; i < n; i++)
+		changed[i] = !known || (entry[i] & IN_MEMORY && !(entry[i] & FILES_PAGE));
 }
 
-/* [start, end) of @pid as events, but for pages of zeros where @sparse. */
-static int add_memory(pid_t pid, uint64_t start, uint64_t end, bool sparse, struct recfile *f,
+/* Adds a page that can be read: what cannot is behind its file's end. */
+static int add_page(struct buf *b, pid_t pid, uint64_t at, struct recfile *f, struct err *err)
+{
+	const struct rr_piece p = { .addr = at, .bytes = PAGE };
+	const struct rr_head none = { 0 };
+	char page[PAGE];
+	int r;
+
+	if (peek(pid, page, at, PAGE))
+		return 0;
+	if (!b->len)
+		buf_add(b, &none, sizeof(none));
+	buf_add(b, &p, sizeof(p));
+	buf_add(b, page, PAGE);
+	if (b->len < EVENT_BYTES)
+		return 0;
+	r = add_event(f, b, (uint32_t)pid, RR_EV_MEMORY, err);
+	buf_reset(b);
+	return r;
+}
+
+/* What has changed in a mapping since it was made, as events. */
+static int add_memory(pid_t pid, int pagemap, const struct procmap *m, struct recfile *f,
 		      struct err *err)
 {
-	const struct rr_head none = { 0 };
 	struct buf b = BUF_INIT;
-	char page[PAGE];
+	bool changed[BATCH];
 	int r = 0;
+	size_t n;
 
-	for (uint64_t at = start; !r && at < end; at += PAGE) {
-		const struct rr_piece p = { .addr = at, .bytes = PAGE };
+	for (uint64_t at = m->start; !r && at < m->end; at += n * PAGE) {
+		const uint64_t left = (m->end - at) / PAGE;
 
-		if (!b.len)
-			buf_add(&b, &none, sizeof(none));
-		/* What cannot be read is behind the file's end. */
-		if (peek(pid, page, at, PAGE) || (sparse && all_zeros(page)))
-			continue;
-		buf_add(&b, &p, sizeof(p));
-		buf_add(&b, page, PAGE);
-		if (b.len < EVENT_BYTES)
-			continue;
-		r = add_event(f, &b, (uint32_t)pid, RR_EV_MEMORY, err);
-		buf_reset(&b);
+		n = left < BATCH ? (size_t)left : BATCH;
+		find_changed(pagemap, at, n, changed);
+		for (size_t i = 0; !r && i < n; i++)
+			if (changed[i])
+				r = add_page(&b, pid, at + i * PAGE, f, err);
 	}
-	if (!r && b.len > sizeof(none))
+	if (!r && b.len)
 		r = add_event(f, &b, (uint32_t)pid, RR_EV_MEMORY, err);
 	buf_release(&b);
 	return r;
@@ -147,17 +177,22 @@ static bool is_kernels(const struct procmap *m)
 static int add_maps(pid_t pid, const struct procmaps *maps, struct recfile *f,
 		    struct filestore *files, struct err *err)
 {
-	int r = 0;
+	char path[64];
+	int r = 0, pagemap;
 
 	for (size_t i = 0; !r && i < maps->n; i++)
 		if (!is_kernels(&maps->at[i]))
 			r = newimage_add_map((uint32_t)pid, &maps->at[i], f, files, err);
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+	pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	for (size_t i = 0; !r && i < maps->n; i++) {
 		const struct procmap *m = &maps->at[i];
 
 		if (m->prot & PROT_WRITE && !is_kernels(m))
-			r = add_memory(pid, m->start, m->end, !m->ino, f, err);
+			r = add_memory(pid, pagemap, m, f, err);
 	}
+	if (pagemap >= 0)
+		close(pagemap);
 	return r;
 }
 
