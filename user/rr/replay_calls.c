@@ -111,7 +111,7 @@ bool replay_is_plain(const struct rr_head *h)
 
 	return h->type == RR_EV_CALL && h->bytes >= sizeof(*e) && !h->flags &&
 	       e->nr < RR_NR_CALLS && rows[e->nr].action == RR_EMULATE &&
-	       e->nr != SYS_process_vm_writev && writes_for_sure(e) &&
+	       e->nr != SYS_process_vm_writev && !replay_is_limit(e) && writes_for_sure(e) &&
 	       !(e->ret <= -512 && e->ret >= -516);
 }
 
@@ -161,6 +161,8 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 		r = replay_memory_call(p, t, e);
 	if (!r && e->nr == SYS_process_vm_writev)
 		r = replay_write_across(p, t, e);
+	if (!r && replay_is_limit(e))
+		r = replay_limit(p, t, e);
 	r = r ? r : replay_pieces(p, t, h, sizeof(*e));
 	if (r)
 		return r;

@@ -76,7 +76,7 @@ static int move_brk(struct replayer *p, struct rthread *t, const struct rr_ev_ca
 	if (!known || to == was)
 		return 0;
 	if (to > was)
-		return tracee_map(&t->space->t, was, to, PROT_READ | PROT_WRITE, false, NULL,
+		return tracee_map(&t->space->t, was, to, PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL,
 				  0, p->err);
 	return tracee_call(&t->space->t, &ret, p->err, SYS_munmap, arg);
 }
@@ -97,13 +97,15 @@ static int map_file(struct replayer *p, struct rthread *t)
 static int do_mmap(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
 {
 	const uint64_t bytes = (e->arg[1] + PAGE - 1) & ~(PAGE - 1);
+	const bool shared = e->arg[3] & MAP_SHARED;
 
-	if (e->arg[3] & MAP_SHARED)
+	if (shared)
 		t->space->shares = true;
 	if (e->head.flags & RR_FLAG_FILE)
 		return map_file(p, t);
 	return tracee_map(&t->space->t, (uint64_t)e->ret, (uint64_t)e->ret + bytes,
-			  (int)e->arg[2], e->arg[3] & MAP_SHARED, NULL, 0, p->err);
+			  (int)e->arg[2], shared ? MAP_SHARED :
+			  MAP_PRIVATE | (int)(e->arg[3] & MAP_GROWSDOWN), NULL, 0, p->err);
 }
 
 static int do_shmat(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)

@@ -12,6 +12,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -309,6 +310,18 @@ int tracee_fork(struct tracee *t, struct tracee *from, struct err *err)
 	return wait_stop(t, &sig, PTRACE_CONT, err);
 }
 
+int tracee_limit_stack(struct tracee *t, uint64_t bytes, struct err *err)
+{
+	struct rlimit limit;
+
+	if (prlimit(t->pid, RLIMIT_STACK, NULL, &limit))
+		return err_sys(err, errno, "cannot read the replay's limits");
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	if (prlimit(t->pid, RLIMIT_STACK, &limit, NULL))
+		return err_sys(err, errno, "cannot limit the replay's stack");
+	return 0;
+}
+
 void tracee_kill(struct tracee *t)
 {
 	sites_release(&t->sites);
@@ -336,16 +349,15 @@ static int open_in(struct tracee *t, const char *path, bool write, long *fd, str
 	return r;
 }
 
-int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, bool shared,
+int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, int flags,
 	       const char *path, uint64_t offset, struct err *err)
 {
-	const int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED | MAP_NORESERVE |
-			  (path ? 0 : MAP_ANONYMOUS);
-	uint64_t map[6] = { start, end - start, (uint64_t)prot, (uint64_t)flags, (uint64_t)-1,
+	const int all = flags | MAP_FIXED | MAP_NORESERVE | (path ? 0 : MAP_ANONYMOUS);
+	uint64_t map[6] = { start, end - start, (uint64_t)prot, (uint64_t)all, (uint64_t)-1,
 			    offset };
 	uint64_t close[6] = { 0 };
 	long fd = -1;
-	int r = path ? open_in(t, path, shared, &fd, err) : 0;
+	int r = path ? open_in(t, path, flags & MAP_SHARED, &fd, err) : 0;
 
 	if (r)
 		return r;

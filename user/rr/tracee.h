@@ -59,9 +59,15 @@ int tracee_set_fpu(struct tracee *t, const void *area, size_t bytes, struct err 
  * -errno with words when that could not be tried.
  */
 int tracee_call(struct tracee *t, long *ret, struct err *err, uint64_t nr, const uint64_t arg[6]);
-/* Maps [start, end) of the file @path, or of nothing where it is NULL; exactly there. */
-int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, bool shared,
+/*
+ * Maps [start, end) of the file @path, or of nothing where it is NULL; exactly there. Of @flags
+ * MAP_SHARED or MAP_PRIVATE, and MAP_GROWSDOWN.
+ */
+int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, int flags,
 	       const char *path, uint64_t offset, struct err *err);
+
+/* How far its stacks may grow, as far as its hard limit lets them. */
+int tracee_limit_stack(struct tracee *t, uint64_t bytes, struct err *err);
 
 /*
  * A call was made behind which is @ip, and which inproc.h could have done: in the end it is
