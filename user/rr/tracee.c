@@ -236,6 +236,8 @@ static void child(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* Its real children are ours to wait for, and would stay behind it as zombies. */
 	signal(SIGCHLD, SIG_IGN);
+	/* What a terminal sends to who is in its foreground would be a stop of it. */
+	setsid();
 	personality(ADDR_NO_RANDOMIZE);
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0))
 		_exit(1);
