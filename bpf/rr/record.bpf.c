@@ -215,7 +215,7 @@ static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
 	if (ret < 0 && ret > -4096)
 		return 0;
 	switch (nr) {
-	case 1: case 18: case 20: case 296: case 328: case 44: case 46:
+	case 1: case 18: case 20: case 296: case 328: case 44: case 46: case 278: case 307:
 		return ret ? wrote_of((u32)arg[0]) : 0;
 	/* sendfile, splice and copy_file_range; ftruncate and fallocate */
 	case 40:

@@ -1,13 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Programs at the edges (tests/workloads/rr_edges.c): how far a stack grows, signals, calls."""
+import fcntl
 import os
+import pty
 import resource
+import select
+import socket
+import struct
 import sys
+import termios
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import contains, equal, main, need, run, scratch, test, workload
-from recordings import same
+from harness import TRACER, contains, equal, main, need, run, scratch, test, workload
+from recordings import record, replay, same
 
 EDGES = workload("rr_edges")
 TRAMPOLINE = """
@@ -59,6 +66,43 @@ def a_stack_that_is_run():
 @test
 def memory_that_grows_down():
     equal(same(EDGES, "grows_down").out, "19\n", "its last page")
+
+
+@test
+def outputs_of_many_kinds():
+    equal(same(EDGES, "splices").out, "".join(f"spliced {i}\n" for i in range(3)), "vmsplice")
+    one, two = ("".join(f"{text} {i}\n" for i in range(3)) for text in ("one", "two"))
+    ours, its = socket.socketpair()
+    with scratch() as d, ours, its:
+        record(d, EDGES, "messages", stdout=its)
+        its.close()
+        was = b"".join(iter(lambda: ours.recv(4096), b"")).decode()
+        equal(was, one + one + two + "end\n", "recorded")
+        r = replay(d)
+        equal((r.rc, r.out), (0, was), r.err)
+
+
+@test
+def a_terminal_that_is_resized():
+    """And keys that stop the job: the replayed processes hear of neither."""
+    with scratch() as d:
+        record(d, EDGES, "computes", "300")
+        pid, fd = pty.fork()
+        if not pid:
+            os.execv(TRACER, [TRACER, "replay", "-a", f"{d}/rec"])
+        text, end = b"", time.monotonic() + 30
+        try:
+            while time.monotonic() < end:
+                for columns in range(80, 90):
+                    fcntl.ioctl(fd, termios.TIOCSWINSZ,
+                                struct.pack("HHHH", 24, columns, 0, 0))
+                if select.select([fd], [], [], 0.01)[0]:
+                    text += os.read(fd, 4096)
+        except OSError:
+            pass
+        equal(os.waitpid(pid, 0)[1], 0, text)
+        equal(text, b"computed\r\n", "on the terminal")
+        os.close(fd)
 
 
 if __name__ == "__main__":

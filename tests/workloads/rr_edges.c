@@ -4,6 +4,7 @@
  * signals, of calls. The kinds are in the table at the end.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,52 @@ static void grows_down(void)
 	printf("%d\n", at[-4096 * 19]);
 }
 
+/* So many rounds of a computation and a call. */
+static void computes(void)
+{
+	for (long i = 0; i < number; i++) {
+		for (long k = 0; k < 2000000; k++)
+			sink += (char)k;
+		getppid();
+	}
+	puts("computed");
+}
+
+#define PARTS 3
+
+/* Lines that are a part each. */
+static void fill(struct iovec v[PARTS], char text[PARTS][16], const char *what)
+{
+	for (int i = 0; i < PARTS; i++) {
+		snprintf(text[i], sizeof(text[i]), "%s %d\n", what, i);
+		v[i] = (struct iovec){ text[i], strlen(text[i]) };
+	}
+}
+
+static void messages(void)
+{
+	char text[PARTS][16], more[PARTS][16];
+	struct iovec v[PARTS], w[PARTS];
+	struct mmsghdr m[2] = { { .msg_hdr = { .msg_iov = v, .msg_iovlen = PARTS } },
+				{ .msg_hdr = { .msg_iov = w, .msg_iovlen = PARTS } } };
+
+	fill(v, text, "one");
+	fill(w, more, "two");
+	CHECK(sendmsg(1, &m[0].msg_hdr, 0) > 0);
+	CHECK(sendmmsg(1, m, 2, 0) == 2);
+	CHECK(send(1, "end\n", 4, 0) == 4);
+}
+
+/* What is spliced has to stay: the pipe has the pages themselves. */
+static void splices(void)
+{
+	static char text[PARTS][16];
+	struct iovec v[PARTS];
+
+	fill(v, text, "spliced");
+	CHECK(vmsplice(1, v, PARTS, 0) > 0);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void);
@@ -115,6 +162,9 @@ static const struct {
 	{ "set_old", set_old },
 	{ "executable", executable },
 	{ "grows_down", grows_down },
+	{ "computes", computes },
+	{ "messages", messages },
+	{ "splices", splices },
 };
 
 int main(int argc, char **argv)
