@@ -108,6 +108,7 @@ typedef struct { unsigned long sig[1]; } sigset_t;
 struct sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer; sigset_t sa_mask; };
 struct k_sigaction { struct sigaction sa; };
 struct kernel_siginfo { int si_code; };
+struct signal_struct { unsigned int flags; };
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -121,6 +122,7 @@ struct task_struct {
 	char comm[16];
 	struct files_struct *files;
 	struct mm_struct *mm;
+	struct signal_struct *signal;
 	int *clear_child_tid;
 	struct css_set *cgroups;
 	unsigned int restore_sigmask: 1;

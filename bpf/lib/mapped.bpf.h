@@ -98,7 +98,8 @@ static __always_inline u16 send_mapped(struct file *file, u32 tid)
 	struct rr_ev_mapped *e;
 	u16 flags = 0;
 
-	if (!m || !inode)
+	/* Behind a device's name there may be another file, as of /dev/zero, shared. */
+	if (!m || !inode || (BPF_CORE_READ(inode, i_mode) & S_IFMT) != S_IFREG)
 		return 0;
 	m->at = name = BPF_CORE_READ(file, f_path.dentry);
 	m->mount = (void *)BPF_CORE_READ(file, f_path.mnt) -

@@ -9,6 +9,9 @@
 #include <bpf/bpf_tracing.h>
 #include "shared/rr.h"
 
+#define S_IFMT	0170000
+#define S_IFREG	0100000
+
 const volatile struct rr_config cfg __weak = {};
 struct rr_counts counts __weak = {};
 

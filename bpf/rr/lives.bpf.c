@@ -3,6 +3,7 @@
 #include "lib/insn.bpf.h"
 #include "lib/recorded.bpf.h"
 
+#define SIGNAL_GROUP_EXIT 4	/* include/linux/sched/signal.h */
 #define NR_EXIT		60
 #define NR_EXIT_GROUP	231
 #define TASK_STOPPED	4
@@ -70,6 +71,9 @@ int BPF_PROG(rr_exit, struct task_struct *task)
 		return 0;
 	e.head.tid = t->tid;
 	e.code = BPF_CORE_READ(task, exit_code);
+	e.process = id_of(task->group_leader);
+	if (BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT)
+		e.head.flags = RR_EXIT_ALL;
 	regs = (void *)bpf_task_pt_regs(task);
 	nr = regs->orig_ax;
 	e.asked = (nr == NR_EXIT || nr == NR_EXIT_GROUP) && (s64)regs->ax == -38;

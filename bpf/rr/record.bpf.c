@@ -23,8 +23,6 @@
 #define NR_SHMAT	30
 #define NR_TRUNCATE	76
 #define NR_FUTEX	202
-#define S_IFMT		0170000
-#define S_IFREG		0100000
 #define O_TRUNC		01000
 #define MAP_SHARED	1
 #define PROT_EXEC	4

@@ -117,10 +117,13 @@ struct rr_ev_switch {
 };
 #define RR_SWITCH_SHORT 24	/* without .at */
 
+#define RR_EXIT_ALL 1	/* of .head.flags: the whole process ends, and .code is its own */
+
 struct rr_ev_exit {
 	struct rr_head head;
 	u32 code;		/* as wait(2) tells it */
 	u32 asked;		/* by a call of its own, not of another thread or a signal */
+	u32 process, zero;	/* the id of the thread's process */
 };
 
 /* The registers at the first instruction, and where the kernel's own pages were. */

@@ -251,5 +251,44 @@ def memory_that_processes_share():
          "with m.Pool(2) as p: print(p.map(f, range(10)))")
 
 
+@test
+def whose_status_counts():
+    """Of a process whose first thread ends before the others."""
+    for mode, rc in (("exit", 7), ("fault", 132), ("last", 0)):
+        was = same(workload("rr_ends"), mode, rc=rc)
+        equal(was.rc, rc, mode)
+
+
+@test
+def devices_that_are_mapped():
+    same("/usr/bin/python3", "-c", "import mmap, os\n"
+         "f = os.open('/dev/zero', os.O_RDWR)\n"
+         "for flags in (mmap.MAP_PRIVATE, mmap.MAP_SHARED):\n"
+         "    m = mmap.mmap(f, 8192, flags=flags)\n"
+         "    m[5000] = 7\n"
+         "    print(sum(m[:]))\n")
+
+
+@test
+def requests_that_say_no_direction():
+    same("/usr/bin/python3", "-c", "import fcntl, os\n"
+         "f = os.open('/etc/passwd', os.O_RDONLY)\n"
+         "print(fcntl.ioctl(f, 2, bytes(4)))\n")
+
+
+@test
+def a_file_that_changes_once_it_is_mapped():
+    """Its copy is of then."""
+    with scratch() as d:
+        path = os.path.join(d, "data")
+        same("/usr/bin/python3", "-c", "import mmap, os\n"
+             f"f = os.open({path!r}, os.O_RDWR | os.O_CREAT | os.O_TRUNC)\n"
+             "os.write(f, b'a' * 8192)\n"
+             "m = mmap.mmap(f, 8192, access=mmap.ACCESS_COPY)\n"
+             "print(m[0], m[4096])\n"
+             "os.pwrite(f, b'b' * 8192, 0)\n"
+             "os.ftruncate(f, 0)\n")
+
+
 if __name__ == "__main__":
     main()

@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static bool number_of(const char *name, unsigned int *out)
@@ -49,17 +50,23 @@ int caller_become(const struct caller *c)
 	return getuid() && geteuid() ? 0 : -EPERM;
 }
 
+/* Of this thread alone: libc's calls stop all others and wait for them. */
+static int set_effective(gid_t gid, uid_t uid, bool gid_first)
+{
+	if (gid_first && syscall(SYS_setresgid, -1, gid, -1))
+		return -errno;
+	if (syscall(SYS_setresuid, -1, uid, -1))
+		return -errno;
+	return !gid_first && syscall(SYS_setresgid, -1, gid, -1) ? -errno : 0;
+}
+
 /* Groups stay root's: what the files' owner may do is enough. */
 int caller_lower(const struct caller *c)
 {
-	if (!c->change)
-		return 0;
-	return setegid(c->gid) || seteuid(c->uid) ? -errno : 0;
+	return c->change ? set_effective(c->gid, c->uid, true) : 0;
 }
 
 int caller_raise(const struct caller *c)
 {
-	if (!c->change)
-		return 0;
-	return seteuid(0) || setegid(0) ? -errno : 0;
+	return c->change ? set_effective(0, 0, false) : 0;
 }

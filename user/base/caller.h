@@ -21,7 +21,7 @@ int caller_find(struct caller *c);
  * .change is not set.
  */
 int caller_become(const struct caller *c);
-/* The effective ids for a while, of all threads; 0 or -errno. */
+/* The effective ids for a while, of this thread; 0 or -errno. */
 int caller_lower(const struct caller *c);
 int caller_raise(const struct caller *c);
 

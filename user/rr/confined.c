@@ -6,6 +6,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -155,6 +156,16 @@ static int filter_calls(void)
 			    SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &prog);
 }
 
+/* Who asked for it by sudo has groups and a home, too. */
+static int become(const struct confined_opts *o)
+{
+	const struct passwd *pw = o->user;
+
+	if (!pw && o->who->change)
+		pw = getpwuid(o->who->uid);
+	return pw ? user_become(pw) : caller_become(o->who);
+}
+
 static const char *confine(const struct confined_opts *o, int *listener)
 {
 	const struct sched_param rr = { .sched_priority = 1 };
@@ -171,7 +182,10 @@ static const char *confine(const struct confined_opts *o, int *listener)
 	*listener = filter_calls();
 	if (*listener < 0)
 		return "have its calls filtered";
-	if (o->user ? user_become(o->user) : caller_become(o->who))
+	/* What a set-uid program reads would be in a recording that is another's. */
+	if (o->who->uid && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return "be kept from new privileges";
+	if (become(o))
 		return "become its user";
 	return NULL;
 }

@@ -68,28 +68,6 @@ static int make_file(const struct filestore *s, const char *path)
 	return r;
 }
 
-struct copy { int from, to; };
-
-static void release_copy(void *arg)
-{
-	struct copy *c = arg;
-
-	if (c->to >= 0)
-		close(c->to);
-	if (c->from >= 0)
-		close(c->from);
-	free(c);
-}
-
-static int copy(void *arg, struct err *err)
-{
-	struct copy *c = arg;
-	/* Blocks are shared where the file system can. */
-	int r = !ioctl(c->to, FICLONE, c->from) ? 0 : copy_parts(c->to, c->from);
-
-	return r ? err_sys(err, -r, "cannot copy a mapped file into the recording") : 0;
-}
-
 int filestore_open(pid_t pid, const struct procmap *m)
 {
 	char link[96];
@@ -101,36 +79,50 @@ int filestore_open(pid_t pid, const struct procmap *m)
 	fd = open(m->vma_end ? link : m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
-	if (!fstat(fd, &st) && (uint64_t)st.st_ino == m->ino)
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_ino == m->ino)
 		return fd;
 	close(fd);
 	return -ESTALE;
 }
 
-/* What can be changed by way of the mapping is copied before the program goes on. */
+/* By a name that the program chose, with its user's rights; the file must be the one. */
+static int open_named(const struct filestore *s, pid_t pid, const struct procmap *m)
+{
+	struct stat st;
+	int fd, r = caller_lower(s->who);
+
+	if (r)
+		return r;
+	fd = filestore_open(pid, m);
+	if (caller_raise(s->who)) {
+		if (fd >= 0)
+			close(fd);
+		return -EPERM;
+	}
+	if (fd < 0 || (!fstat(fd, &st) && (uint64_t)st.st_size == m->size &&
+		       procmaps_mtime(&st) == m->mtime_ns))
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+/* Before the program goes on: a file can be changed by its mapping, or by calls. */
 static int copy_file(const struct filestore *s, pid_t pid, const struct procmap *m, uint32_t number,
 		     struct err *err)
 {
-	struct copy *c = malloc(sizeof(*c));
+	const int from = m->vma_end ? filestore_open(pid, m) : open_named(s, pid, m);
 	char path[4096];
-	int r;
+	int to, r;
 
-	if (!c)
-		return err_sys(err, ENOMEM, "cannot record");
 	filestore_path(path, sizeof(path), s->dir, number);
-	c->from = filestore_open(pid, m);
-	c->to = c->from < 0 ? c->from : make_file(s, path);
-	if (c->to < 0) {
-		r = err_sys(err, -c->to, "cannot copy %s into the recording", m->path);
-	} else if (m->shared) {
-		r = copy(c, err);
-	} else {
-		r = recqueue_add(s->queue, copy, release_copy, c, 0, err);
-		if (!r)
-			return 0;
-	}
-	release_copy(c);
-	return r;
+	to = from < 0 ? from : make_file(s, path);
+	/* Blocks are shared where the file system can. */
+	r = to < 0 ? to : !ioctl(to, FICLONE, from) ? 0 : copy_parts(to, from);
+	if (to >= 0)
+		close(to);
+	if (from >= 0)
+		close(from);
+	return r ? err_sys(err, -r, "cannot copy %s into the recording", m->path) : 0;
 }
 
 bool filestore_meets(struct filestore *s, const struct procmap *m)

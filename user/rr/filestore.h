@@ -12,12 +12,10 @@
 #include "base/caller.h"
 #include "base/err.h"
 #include "rr/procmaps.h"
-#include "rr/recqueue.h"
 
 struct filestore {
 	const char *dir;	/* the recording's */
 	const struct caller *who;
-	struct recqueue *queue;	/* copies what nobody changes through the mapping */
 	struct { uint64_t dev, ino, size, mtime_ns; } *kept;	/* number n is kept[n - 1] */
 	uint32_t n;
 	struct file_id { uint64_t dev, ino; } *met;	/* those that were mapped shared */

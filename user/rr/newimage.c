@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@
 #include "base/buf.h"
 #include "rr/ldtsc.h"
 
+#define ZERO_MAJOR 1	/* /dev/zero */
+#define ZERO_MINOR 5
 #define CS_64 0x33	/* __USER_CS, arch/x86/include/asm/segment.h */
 #define PAGE ((uint64_t)4096)
 #define EVENT_BYTES ((size_t)1 << 18)	/* of memory in an event */
@@ -86,6 +89,21 @@ static int add_event(struct recfile *f, struct buf *b, uint32_t tid, uint16_t ty
 	return recfile_add(f, (const struct rr_head *)(const void *)b->data, err);
 }
 
+/* Memory of /dev/zero is anonymous; what other devices put there nobody knows. */
+static int add_device(uint32_t tid, const struct procmap *m, struct recfile *f, struct err *err)
+{
+	const struct rr_ev_map e = {
+		.head = { .bytes = sizeof(e), .type = RR_EV_MAP, .tid = tid },
+		.start = m->start, .end = m->end, .prot = (uint32_t)m->prot,
+		.flags = m->shared ? RR_MAP_SHARED : 0,
+	};
+
+	if (m->device == makedev(ZERO_MAJOR, ZERO_MINOR))
+		return recfile_add(f, &e.head, err);
+	return err_set(err, ENOTSUP, "process %u maps the device %s, whose memory cannot be "
+		       "recorded", tid, m->path);
+}
+
 int newimage_add_map(uint32_t tid, const struct procmap *m, struct recfile *f,
 		     struct filestore *files, struct err *err)
 {
@@ -96,7 +114,11 @@ int newimage_add_map(uint32_t tid, const struct procmap *m, struct recfile *f,
 		.path_bytes = (uint32_t)strlen(m->path),
 	};
 	struct buf b = BUF_INIT;
-	int r = filestore_keep(files, (pid_t)tid, m, &e.copy, err);
+	int r;
+
+	if (m->device)
+		return add_device(tid, m, f, err);
+	r = filestore_keep(files, (pid_t)tid, m, &e.copy, err);
 
 	if (r)
 		return r;

@@ -9,6 +9,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+uint64_t procmaps_mtime(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+}
+
 /* What the mapping is of, by the link that holds on to it: its path may be another's by now. */
 static void ask_file(struct procmap *m, pid_t pid)
 {
@@ -22,7 +27,8 @@ static void ask_file(struct procmap *m, pid_t pid)
 	m->dev = st.st_dev;
 	m->ino = st.st_ino;
 	m->size = (uint64_t)st.st_size;
-	m->mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+	m->device = S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ? st.st_rdev : 0;
+	m->mtime_ns = procmaps_mtime(&st);
 }
 
 static int parse(struct procmap *m, const char *line)

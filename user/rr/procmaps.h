@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -17,6 +18,7 @@ struct procmap {
 	bool shared;
 	uint64_t ino;		/* 0: no file */
 	uint64_t dev, size, mtime_ns;	/* of the file, where it could be asked */
+	uint64_t device;	/* 0: it is none */
 	char *path;		/* or a name as "[stack]"; "" */
 };
 
@@ -25,6 +27,8 @@ struct procmaps {
 	size_t n;
 };
 
+/* A file's time of change, in nanoseconds. */
+uint64_t procmaps_mtime(const struct stat *st);
 /* All of @pid's; procmaps_release() after success. -errno with words. */
 int procmaps_read(struct procmaps *m, pid_t pid, struct err *err);
 /* The one that holds @addr alone, whose path is to be freed; -ENOENT without words: none does. */

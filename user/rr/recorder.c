@@ -304,7 +304,6 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	if (r)
 		return err_sys(err, -r, "cannot write as the user");
 	rec.queue = recqueue_new(err);
-	rec.files.queue = rec.queue;
 	r = rec.queue ? recfile_create(&rec.file, path, rec.queue, err) : -err->code;
 	if (caller_raise(&opts->who) && !r)
 		r = err_sys(err, EPERM, "cannot go on as root");

@@ -70,6 +70,23 @@ static struct proc *take_place(struct procs *all, struct proc *p, uint32_t tid)
 	return p;
 }
 
+/* A process whose first thread has ended may go on, and have the status of another's end. */
+static void see_end(struct procs *all, struct proc *p, const struct rr_head *h)
+{
+	const struct rr_ev_exit *e = (const void *)h;
+
+	if (!p || h->bytes < sizeof(*e))
+		return;
+	p->ended = true;
+	p->code = e->code;
+	for (size_t i = all->n; h->flags & RR_EXIT_ALL && i-- > 0;) {
+		if (all->at[i].tid != e->process)
+			continue;
+		all->at[i].code = e->code;
+		break;
+	}
+}
+
 static int see(struct procs *all, const struct rr_head *h)
 {
 	const struct rr_ev_exec *e = (const void *)h;
@@ -91,10 +108,7 @@ static int see(struct procs *all, const struct rr_head *h)
 	case RR_EV_MAP:
 		return name_it(p, h);
 	case RR_EV_EXIT:
-		if (p && h->bytes >= sizeof(struct rr_ev_exit)) {
-			p->ended = true;
-			p->code = ((const struct rr_ev_exit *)(const void *)h)->code;
-		}
+		see_end(all, p, h);
 	}
 	return 0;
 }

@@ -97,7 +97,10 @@ int replay_batch(struct replayer *p, struct rthread *t, const struct rr_ev_call 
 	inproc_end(&p->inproc);
 	if (r)
 		return r;
+	/* The replayed program can write there. */
 	done = inproc_done(&p->inproc);
+	if (done > p->inproc.n)
+		return replay_fail(p, t, EPROTO, "it says that it made more calls than it was to");
 	if (!done)
 		return 0;
 	p->ahead = done - 1;

@@ -19,7 +19,7 @@
 
 static int copy_into(int to, const char *path)
 {
-	const int from = open(path, O_RDONLY | O_CLOEXEC);
+	const int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char part[65536];
 	ssize_t n = 0;
 	int r = from < 0 ? -errno : 0;
@@ -56,13 +56,15 @@ static int find_file(struct replayer *p, const struct rr_ev_map *m, char *path, 
 {
 	const struct recfiles_id id = recfiles_id_of(m);
 	struct packed_file *f = packed_find(&p->packed, &id, m->copy);
+	struct stat st;
 	int r;
 
 	if (!f && !m->copy)
 		return check_file(p, &id, path);
 	if (!f) {
 		filestore_path(path, n, p->opts->dir, m->copy);
-		return 0;
+		return stat(path, &st) || S_ISREG(st.st_mode) ? 0 :
+		       err_set(p->err, EINVAL, "%s is no file", path);
 	}
 	r = packed_check(f, p->opts->dir, p->err);
 	packed_path(path, n, p->opts->dir, f);

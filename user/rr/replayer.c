@@ -242,7 +242,8 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 		r = replay_to_end(p, t, e);
 	if (r == -ECANCELED)
 		return r;
-	if (t->tid == p->first)
+	/* Of a process whose threads end one by one, it is that of the first of them. */
+	if (t->tid == p->first || (e->process == p->first && h->flags & RR_EXIT_ALL))
 		p->result->status = (int)e->code;
 	if (!r && t->clear_tid && t->space->threads > 1)
 		tracee_write(&t->space->t, t->clear_tid, &none, sizeof(none));
