@@ -52,6 +52,13 @@ def a_stack_that_overflows():
 
 
 @test
+def a_handler_without_room():
+    """The frame of its signal cannot be put anywhere."""
+    equal(limited(1024, "no_room", rc=139).out, "and now\n", "up to its end")
+    contains(same(EDGES, "no_room_for_one", rc=3).out, "signal 11 at depth 0", "another's handler")
+
+
+@test
 def a_stack_that_is_run():
     equal(same(EDGES, "executable").out, "42\n", "code on the stack")
     need("gcc")

@@ -82,6 +82,33 @@ static void set_old(void)
 	overflow();
 }
 
+static void on_usr1(int sig)
+{
+	printf("signal %d\n", sig);
+	exit(4);
+}
+
+/* Handlers, and a stack on which they have no room: the kernel ends the program. */
+static void no_room(void)
+{
+	puts("and now");
+	fflush(stdout);
+	handle_segv(0);
+	dive(-1);
+}
+
+/* There is none for SIGUSR1; SIGSEGV, by which the kernel says so, has another stack. */
+static void no_room_for_one(void)
+{
+	const pid_t pid = getpid();
+
+	handle_segv(SA_ONSTACK);
+	signal(SIGUSR1, on_usr1);
+	__asm__ volatile("mov %%rsp, %%rbx\n\tmov $64, %%esp\n\tsyscall\n\tmov %%rbx, %%rsp" :
+			 : "a"(SYS_kill), "D"(pid), "S"(SIGUSR1) :
+			 "rbx", "rcx", "r11", "memory");
+}
+
 /* All of the stack, up to where it ends, may be run. */
 static void executable(void)
 {
@@ -160,6 +187,8 @@ static const struct {
 	{ "overflow", overflow },
 	{ "limited", limited },
 	{ "set_old", set_old },
+	{ "no_room", no_room },
+	{ "no_room_for_one", no_room_for_one },
 	{ "executable", executable },
 	{ "grows_down", grows_down },
 	{ "computes", computes },

@@ -79,7 +79,10 @@ int tracee_unpatch(struct tracee *t, uint64_t start, uint64_t end, struct err *e
 
 /* How a signal is to be met by its handler, <shared/rr.h>. */
 struct rr_ev_signal;
-/* Puts the frame of the signal onto its stack, and itself before its handler. */
+/*
+ * Puts the frame of the signal onto its stack, and itself before its handler: 0. 1: there was no
+ * room for the frame, for which the kernel sends SIGSEGV; it is where it was.
+ */
 int tracee_signal(struct tracee *t, const struct rr_ev_signal *e, struct err *err);
 /* It stands at an rt_sigreturn: does what that does. */
 int tracee_sigreturn(struct tracee *t, struct err *err);
