@@ -90,6 +90,14 @@ def outputs_of_many_kinds():
 
 
 @test
+def numbers_of_no_call():
+    """-1 is also what a return from a handler leaves behind as its number."""
+    contains(same(EDGES, "numbers", "1").out, "4 answers", "once each")
+    for _ in range(4):
+        contains(same(EDGES, "numbers", "5000").out, "20000 answers", "among signals")
+
+
+@test
 def a_terminal_that_is_resized():
     """And keys that stop the job: the replayed processes hear of neither."""
     with scratch() as d:

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -144,6 +145,30 @@ static void computes(void)
 	puts("computed");
 }
 
+static volatile long alarms;
+
+static void on_alarm(int sig)
+{
+	alarms += sig == SIGALRM;
+}
+
+/* Numbers of calls that are none, and what is more than the kernel looks at; with signals. */
+static void numbers(void)
+{
+	const struct itimerval often = { { 0, 1000 }, { 0, 1000 } }, never = { { 0, 0 }, { 0, 0 } };
+	static const long nr[] = { -1, -2, 0xffffffff, SYS_getpid | 1l << 32 };
+	const pid_t pid = getpid();
+	long answers = 0;
+
+	signal(SIGALRM, on_alarm);
+	CHECK(!setitimer(ITIMER_REAL, &often, NULL));
+	for (long i = 0; i < number; i++)
+		for (size_t k = 0; k < sizeof(nr) / sizeof(nr[0]); k++)
+			answers += syscall(nr[k]) == (k < 3 ? -1 : pid);
+	CHECK(!setitimer(ITIMER_REAL, &never, NULL));
+	printf("%ld answers, %ld alarms\n", answers, alarms);
+}
+
 #define PARTS 3
 
 /* Lines that are a part each. */
@@ -192,6 +217,7 @@ static const struct {
 	{ "executable", executable },
 	{ "grows_down", grows_down },
 	{ "computes", computes },
+	{ "numbers", numbers },
 	{ "messages", messages },
 	{ "splices", splices },
 };

@@ -39,7 +39,8 @@ static int compare(struct replayer *p, const struct rthread *t, const struct rr_
 	static const char *const what[6] = { "argument 1", "argument 2", "argument 3",
 					     "argument 4", "argument 5", "argument 6" };
 
-	if (r->orig_rax != e->nr)
+	/* The kernel looks at no more of the number. */
+	if ((uint32_t)r->orig_rax != e->nr)
 		return replay_fail(p, t, EILSEQ, "the call was %s and is %s, at %#llx",
 				   replay_call_name(e->nr), replay_call_name(r->orig_rax),
 				   (unsigned long long)r->rip);
