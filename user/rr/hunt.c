@@ -74,7 +74,7 @@ static int keep_copy(struct hunt *h, size_t equal)
 	tracee_kill(&h->best);
 	h->best_equal = equal;
 	h->stale = 0;
-	if (tracee_fork(&h->best, h->t, h->err)) {
+	if (tracee_copy(&h->best, h->t, h->err)) {
 		h->best.pid = -1;
 		return -h->err->code;
 	}

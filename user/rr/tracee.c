@@ -19,6 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "rr/forkadvice.h"
+
 #define PAGE ((uint64_t)4096)
 #define PATH_AT 64		/* in our page */
 #define USER_END ((uint64_t)0x7ffffffff000)
@@ -306,10 +308,46 @@ int tracee_fork(struct tracee *t, struct tracee *from, struct err *err)
 		r = err_sys(err, (int)-ret, "cannot fork the replay");
 	if (r)
 		return r;
-	*t = (struct tracee){ .pid = (pid_t)from->forked, .page = from->page };
+	*t = (struct tracee){ .pid = (pid_t)from->forked, .page = from->page,
+			      .advised = from->advised };
 	if (sites_copy(&t->sites, &from->sites))
 		return err_sys(err, ENOMEM, "cannot fork the replay");
 	return wait_stop(t, &sig, PTRACE_CONT, err);
+}
+
+/* As the process has asked for what a fork is to leave out, or not. */
+static int advise(struct tracee *t, const struct forkadvice *f, bool as_asked, struct err *err)
+{
+	long ret;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < f->n; i++) {
+		const struct forkadvice_range *a = &f->at[i];
+		const uint64_t arg[6] = { a->start, a->end - a->start,
+					  (uint64_t)(as_asked ? a->advice : a->undo) };
+
+		r = tracee_call(t, &ret, err, SYS_madvise, arg);
+		if (!r && ret)
+			r = err_sys(err, (int)-ret, "cannot copy the replay");
+	}
+	return r;
+}
+
+int tracee_copy(struct tracee *t, struct tracee *from, struct err *err)
+{
+	struct forkadvice f = { 0 };
+	int r = from->advised ? forkadvice_read(&f, from->pid, err) : 0;
+
+	r = r ? r : advise(from, &f, false, err);
+	r = r ? r : tracee_fork(t, from, err);
+	r = r ? r : advise(from, &f, true, err);
+	if (!r) {
+		r = advise(t, &f, true, err);
+		if (r)
+			tracee_kill(t);
+	}
+	forkadvice_release(&f);
+	return r;
 }
 
 int tracee_limit_stack(struct tracee *t, uint64_t bytes, struct err *err)

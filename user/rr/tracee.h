@@ -35,14 +35,17 @@ struct tracee {
 	uint64_t page;		/* "syscall; int3", then room for a path */
 	unsigned long forked;	/* the child of the last fork */
 	struct user_regs_struct regs;	/* as they are now; tracee_set_regs() to change them */
+	bool advised;		/* it asked for memory to be left out of forks: forkadvice.h */
 	struct tracee_hook *hook;	/* NULL: nobody */
 	struct sites sites;
 };
 
 /* An empty one, with our page at @page; -errno with words. */
 int tracee_new(struct tracee *t, uint64_t page, struct err *err);
-/* A copy of @from, by a fork of it; its registers are to be set. */
+/* A child of @from, as that asked for its children; its registers are to be set. */
 int tracee_fork(struct tracee *t, struct tracee *from, struct err *err);
+/* The same as a copy of all that is there, of which the replayed program does not know. */
+int tracee_copy(struct tracee *t, struct tracee *from, struct err *err);
 void tracee_kill(struct tracee *t);
 
 int tracee_read(const struct tracee *t, void *to, uint64_t addr, size_t n);	/* 0 or -EFAULT */
