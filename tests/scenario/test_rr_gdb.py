@@ -117,6 +117,20 @@ def memory_that_forks_leave_out():
 
 
 @test
+def shared_memory_that_gdb_writes():
+    """Its forks have the same memory: what they write is not to stay."""
+    with scratch() as d:
+        was = record(d, build(d, MARKED))
+        out = gdb(d, "break step if n == 4", "continue", "print *shared = 42", "print *shared",
+                  "next", "next", "print *shared", "delete", "call step(1000)", "print *shared",
+                  "next", "print *shared", "continue")
+        equal([value(out[i]) for i in (3, 6)], ["42", "10"], "written, and run on from")
+        contains(out[9], "1010", "by a function that is called")
+        equal(value(out[11]), "10", "behind it")
+        contains(out[12], was.out, "at its end")
+
+
+@test
 def who_wrote_a_variable():
     """A counter that two threads race for: gdb goes back from its end to each write."""
     with scratch() as d:

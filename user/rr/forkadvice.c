@@ -44,7 +44,7 @@ static int add_flags(struct forkadvice *f, struct forkadvice_range range, const 
 
 int forkadvice_read(struct forkadvice *f, pid_t pid, struct err *err)
 {
-	struct forkadvice_range range = { 0 };
+	struct forkadvice_range range = { 0 }, next = { 0 };
 	char path[64], *line = NULL;
 	size_t cap = 0;
 	FILE *file;
@@ -58,8 +58,8 @@ int forkadvice_read(struct forkadvice *f, pid_t pid, struct err *err)
 	while (!r && getline(&line, &cap, file) > 0) {
 		if (!strncmp(line, "VmFlags:", 8))
 			r = add_flags(f, range, line + 8);
-		else
-			sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &range.start, &range.end);
+		else if (sscanf(line, "%" SCNx64 "-%" SCNx64, &next.start, &next.end) == 2)
+			range = next;
 	}
 	free(line);
 	fclose(file);

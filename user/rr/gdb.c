@@ -9,7 +9,7 @@
 
 static void release(struct gdb *g)
 {
-	gdb_away_end(g);
+	gdb_away_drop(g);
 	gdb_marks_release(g);
 	gdb_images_release(g);
 	gdb_files_release(g);

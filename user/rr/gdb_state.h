@@ -14,6 +14,7 @@
 #include "rr/gdbpos.h"
 #include "rr/gdbregs.h"
 #include "rr/replay_state.h"
+#include "rr/sharedcopy.h"
 
 enum gdb_mode {
 	GDB_LIVE,	/* forwards, for GDB */
@@ -164,6 +165,7 @@ struct gdb {
 
 	/* a call of a function: in a fork that is thrown away */
 	struct tracee away;		/* .pid <= 0: there is none */
+	struct sharedcopy away_shared;	/* with the process itself, as it was before */
 	uint32_t away_tid;
 	bool away_idle, away_ran, away_wrote;	/* since it was made; to memory */
 	struct gdb_regs regs, away_was;
@@ -334,5 +336,7 @@ bool gdb_is_away(const struct gdb *g);
 /* As GDB asks for; 1: it stopped, and GDB was told; 0: it is over, and the replay runs on. */
 int gdb_away_run(struct gdb *g);
 void gdb_away_end(struct gdb *g);
+/* The same where the replay itself is at its end. */
+void gdb_away_drop(struct gdb *g);
 
 #endif

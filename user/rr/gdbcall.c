@@ -25,6 +25,16 @@ bool gdb_is_away(const struct gdb *g)
 
 void gdb_away_end(struct gdb *g)
 {
+	struct rthread *t = g->away_shared.n ? gdb_thread_find(g, g->away_tid) : NULL;
+
+	if (t && sharedcopy_put(&g->away_shared, &t->space->t, g->err))
+		gdb_tell(g, "what was written to shared memory stays there\n");
+	gdb_away_drop(g);
+}
+
+void gdb_away_drop(struct gdb *g)
+{
+	sharedcopy_release(&g->away_shared);
 	tracee_kill(&g->away);
 	g->away.pid = -1;
 	g->away_idle = false;
@@ -45,10 +55,13 @@ static int begin(struct gdb *g)
 		return -ESRCH;
 	r = gdb_get_regs(g, &g->away_was);
 	from = &t->space->t;
-	r = r ? r : tracee_copy(&g->away, from, g->err);
-	if (r)
-		return r;
 	g->away_tid = t->tid;
+	r = r ? r : sharedcopy_take(&g->away_shared, from, g->err);
+	r = r ? r : tracee_copy(&g->away, from, g->err);
+	if (r) {
+		sharedcopy_release(&g->away_shared);
+		return r;
+	}
 	g->away_ran = g->away_wrote = false;
 	g->away.regs = g->away_was.general;
 	r = tracee_set_regs(&g->away, g->err);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "rr/gdb_state.h"
 #include "rr/place.h"
+#include "rr/sharedcopy.h"
 
 #define TRIES 100
 #define LEAST_NS 4000		/* of a run */
@@ -46,14 +47,32 @@ static void take_alarm(void)
 	setitimer(ITIMER_REAL, &none, NULL);
 }
 
-static int copy(struct tracee *to, struct tracee *from, struct err *err)
+/* And what they share. */
+static int copy(struct tracee *to, struct tracee *from, struct sharedcopy *was, struct err *err)
 {
-	int r = tracee_copy(to, from, err);
+	int r = sharedcopy_take(was, from, err);
 
 	if (r)
 		return r;
+	r = tracee_copy(to, from, err);
+	if (r) {
+		sharedcopy_release(was);
+		return r;
+	}
 	to->regs = from->regs;
 	return tracee_set_regs(to, err);
+}
+
+/* As if there had been no copy of @from. Whether that could be. */
+static bool drop(struct tracee *copied, struct tracee *from, struct sharedcopy *was)
+{
+	struct err unused = { 0 };
+	int r;
+
+	tracee_kill(copied);
+	r = sharedcopy_put(was, from, &unused);
+	sharedcopy_release(was);
+	return !r;
 }
 
 /* Whether a fork of @t comes to the point; *ns is how long it may take, and took. */
@@ -61,18 +80,19 @@ static bool is_before(struct tracee *t, const struct place *p, uint64_t *ns)
 {
 	const uint64_t begin = clock_mono_ns();
 	struct err unused = { 0 };
+	struct sharedcopy was;
 	struct tracee scout;
 	size_t equal;
 	bool there;
 	int sig;
 
-	if (place_is_here(t, p) || copy(&scout, t, &unused))
+	if (place_is_here(t, p) || copy(&scout, t, &was, &unused))
 		return false;
 	set_alarm(scout.pid, *ns);
 	there = place_hunt(&scout, p, &equal, &sig, &unused) == 1;
 	take_alarm();
 	there = there && scout.pid > 0 && place_is_here(&scout, p);
-	tracee_kill(&scout);
+	there = drop(&scout, t, &was) && there;
 	*ns = clock_mono_ns() - begin;
 	return there;
 }
@@ -94,15 +114,17 @@ static bool go_on_by(struct tracee *lo, const struct place *p, uint64_t ns, uint
 {
 	struct err unused = { 0 };
 	struct tracee_hook *hook = lo->hook;
+	struct sharedcopy was;
 	struct tracee next;
 	uint64_t need = *far + *far / 4 + MORE_NS;
 
-	if (copy(&next, lo, &unused))
+	if (copy(&next, lo, &was, &unused))
 		return false;
 	if (!run_for(&next, ns) || !is_before(&next, p, &need)) {
-		tracee_kill(&next);
+		drop(&next, lo, &was);
 		return false;
 	}
+	sharedcopy_release(&was);
 	*far = need;
 	next.hook = hook;
 	tracee_kill(lo);

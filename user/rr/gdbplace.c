@@ -14,6 +14,7 @@
 #include "rr/evidence.h"
 #include "rr/gdb_state.h"
 #include "rr/place.h"
+#include "rr/sharedcopy.h"
 
 #define SCOUTS_MOST 64		/* then each pass of the point is a stop */
 
@@ -42,34 +43,50 @@ static bool is_awaited(const struct gdb *g, const struct rthread *t)
 		     (l->kind != GDB_SIGNAL && l->kind != GDB_END && l->kind != GDB_PLACE));
 }
 
-/* A fork of the process as it is. */
-static int send(struct way *w, struct tracee *scout)
+/* A fork of the process as it is; and what they share. */
+static int send(struct way *w, struct tracee *scout, struct sharedcopy *was)
 {
-	int r = tracee_copy(scout, w->t, w->err);
+	int r = sharedcopy_take(was, w->t, w->err);
 
 	if (r)
 		return r;
+	r = tracee_copy(scout, w->t, w->err);
+	if (r) {
+		sharedcopy_release(was);
+		return r;
+	}
 	scout->regs = w->t->regs;
 	return tracee_set_regs(scout, w->err);
+}
+
+/* As if it had not been sent. */
+static int call_back(struct way *w, struct tracee *scout, struct sharedcopy *was)
+{
+	int r;
+
+	tracee_kill(scout);
+	r = sharedcopy_put(was, w->t, w->err);
+	sharedcopy_release(was);
+	return r;
 }
 
 /* How much of the memory fits at the point: of passes that fit so well, the first is it. */
 static int ask(struct way *w)
 {
 	struct err unused = { 0 };
+	struct sharedcopy was;
 	struct tracee scout;
 	int sig, r;
 
 	if (w->known)
 		return 0;
-	r = send(w, &scout);
+	r = send(w, &scout, &was);
 	if (r)
 		return r;
 	/* Where it does not come there, the process itself is to show that. */
 	place_hunt(&scout, w->p, &w->equal, &sig, &unused);
-	tracee_kill(&scout);
 	w->known = true;
-	return 0;
+	return call_back(w, &scout, &was);
 }
 
 static bool is_there(struct way *w)
@@ -119,18 +136,20 @@ static int run_scout(struct way *w, struct tracee *scout)
 /* 1: nothing is on the way, and the process is at the point; 0: something may be. */
 static int try_ahead(struct way *w)
 {
+	struct sharedcopy was;
 	struct tracee scout;
 	int r, how;
 
-	r = send(w, &scout);
+	r = send(w, &scout, &was);
 	if (r)
 		return r;
 	how = run_scout(w, &scout);
 	if (how != CAME) {
-		tracee_kill(&scout);
-		r = how == UNSURE ? ask(w) : 0;
+		r = call_back(w, &scout, &was);
+		r = r || how != UNSURE ? r : ask(w);
 		return how != UNSURE || r ? r : try_ahead(w);
 	}
+	sharedcopy_release(&was);
 	scout.hook = w->t->hook;
 	tracee_kill(w->t);
 	*w->t = scout;

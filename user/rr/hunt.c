@@ -19,6 +19,7 @@
 #include "rr/fastbreak.h"
 #include "rr/place.h"
 #include "rr/procmaps.h"
+#include "rr/sharedcopy.h"
 
 #define SAMPLES 24		/* passes that are stops */
 #define STALE_MOST 512		/* passes with equal registers at which nothing is learnt */
@@ -41,6 +42,7 @@ struct hunt {
 	size_t equal[RR_PLACE_REGS];	/* passes at which a register was as wanted */
 	struct tracee best;	/* a copy; .pid is -1 when there is none */
 	size_t best_equal;
+	struct sharedcopy best_shared;	/* what it does not have by itself */
 	size_t *fits;		/* the same, at what was found */
 	struct fastbreak *fast;
 	bool is_put;		/* in the process */
@@ -72,9 +74,11 @@ static int take_away(struct hunt *h, struct tracee *t)
 static int keep_copy(struct hunt *h, size_t equal)
 {
 	tracee_kill(&h->best);
+	sharedcopy_release(&h->best_shared);
 	h->best_equal = equal;
 	h->stale = 0;
-	if (tracee_copy(&h->best, h->t, h->err)) {
+	if (sharedcopy_take(&h->best_shared, h->t, h->err) ||
+	    tracee_copy(&h->best, h->t, h->err)) {
 		h->best.pid = -1;
 		return -h->err->code;
 	}
@@ -375,13 +379,16 @@ static int hunt_fast(struct hunt *h)
 
 static int take_best(struct hunt *h)
 {
+	int r;
+
 	tracee_kill(h->t);
 	h->best.hook = h->t->hook;
 	/* With all that it has. */
 	*h->t = h->best;
 	h->best = (struct tracee){ .pid = -1 };
 	*h->fits = h->best_equal;
-	return tracee_set_regs(h->t, h->err);
+	r = sharedcopy_put(&h->best_shared, h->t, h->err);
+	return r ? r : tracee_set_regs(h->t, h->err);
 }
 
 static int run_hunt(struct hunt *h)
@@ -432,6 +439,7 @@ int place_hunt(struct tracee *t, const struct place *p, size_t *equal, int *sig,
 	evidence_release(&h.e);
 	free(h.fast);
 	tracee_kill(&h.best);
+	sharedcopy_release(&h.best_shared);
 	return r;
 }
 

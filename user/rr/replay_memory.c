@@ -103,7 +103,7 @@ static int do_mmap(struct replayer *p, struct rthread *t, const struct rr_ev_cal
 	const bool shared = e->arg[3] & MAP_SHARED;
 
 	if (shared)
-		t->space->shares = true;
+		t->space->t.shares = true;
 	if (e->head.flags & RR_FLAG_FILE)
 		return map_file(p, t);
 	return tracee_map(&t->space->t, (uint64_t)e->ret, (uint64_t)e->ret + bytes,
@@ -114,7 +114,7 @@ static int do_mmap(struct replayer *p, struct rthread *t, const struct rr_ev_cal
 static int do_shmat(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
 {
 	(void)e;
-	t->space->shares = true;
+	t->space->t.shares = true;
 	return map_file(p, t);
 }
 
@@ -180,7 +180,7 @@ static int do_real(struct replayer *p, struct rthread *t, const struct rr_ev_cal
 		arg[3] |= 3;
 		arg[4] = (uint64_t)e->ret;
 	}
-	if (e->nr == SYS_mprotect && arg[2] & PROT_WRITE && t->space->shares)
+	if (e->nr == SYS_mprotect && arg[2] & PROT_WRITE && t->space->t.shares)
 		for (size_t i = 0; i < p->nshared; i++)
 			p->shared[i].written = true;
 	if (e->nr == SYS_madvise && (arg[2] == MADV_DONTFORK || arg[2] == MADV_WIPEONFORK))

@@ -216,7 +216,7 @@ static int on_switch(struct replayer *p, struct rthread *t, const struct rr_head
 	if (h->bytes < RR_SWITCH_SHORT || (!e->in_call && h->bytes < sizeof(*e)))
 		return replay_damaged(p, "a switch");
 	/* One that shares memory with nobody may be anywhere. */
-	if (t && !t->born && !t->new_image && (t->space->threads > 1 || t->space->shares))
+	if (t && !t->born && !t->new_image && (t->space->threads > 1 || t->space->t.shares))
 		r = e->in_call ? in_call(p, t, h) : between_calls(p, t, e);
 	p->running = e->next;
 	return r;
@@ -247,7 +247,7 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 		p->result->status = (int)e->code;
 	if (!r && t->clear_tid && t->space->threads > 1)
 		tracee_write(&t->space->t, t->clear_tid, &none, sizeof(none));
-	if (!r && t->space && (t->space->threads > 1 || t->space->shares))
+	if (!r && t->space && (t->space->threads > 1 || t->space->t.shares))
 		robust_die(t);
 	rthreads_remove(&p->all, t);
 	return r;

@@ -199,7 +199,6 @@ int rthread_fork(struct rthread *child, struct rthread *parent, bool apart, stru
 		}
 		s->brk = parent->space->brk;
 		s->args = parent->space->args;
-		s->shares = parent->space->shares;
 		s->inproc = parent->space->inproc;
 	}
 	if (r)

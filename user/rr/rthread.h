@@ -23,7 +23,6 @@ struct rspace {
 	uint64_t brk;		/* 0: not asked for as yet */
 	uint64_t args;		/* argc, argv, the environment, the auxiliary vector */
 	size_t threads;
-	bool shares;		/* memory with other processes, or may do so */
 	bool inproc;		/* it has the area of inproc.h */
 };
 

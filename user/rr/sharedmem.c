@@ -110,7 +110,7 @@ int sharedmem_keep(struct sharedmem *m, const struct replayer *p, struct err *er
 	for (size_t i = 0; !r && i < p->all.n; i++) {
 		const struct rthread *t = p->all.at[i];
 
-		if (t->space && t->space->shares)
+		if (t->space && t->space->t.shares)
 			r = keep_space(m, p, t, err);
 	}
 	if (r)

@@ -309,7 +309,7 @@ int tracee_fork(struct tracee *t, struct tracee *from, struct err *err)
 	if (r)
 		return r;
 	*t = (struct tracee){ .pid = (pid_t)from->forked, .page = from->page,
-			      .advised = from->advised };
+			      .shares = from->shares, .advised = from->advised };
 	if (sites_copy(&t->sites, &from->sites))
 		return err_sys(err, ENOMEM, "cannot fork the replay");
 	return wait_stop(t, &sig, PTRACE_CONT, err);

@@ -35,6 +35,7 @@ struct tracee {
 	uint64_t page;		/* "syscall; int3", then room for a path */
 	unsigned long forked;	/* the child of the last fork */
 	struct user_regs_struct regs;	/* as they are now; tracee_set_regs() to change them */
+	bool shares;		/* memory with other processes, or may do so */
 	bool advised;		/* it asked for memory to be left out of forks: forkadvice.h */
 	struct tracee_hook *hook;	/* NULL: nobody */
 	struct sites sites;
