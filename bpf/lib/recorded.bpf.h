@@ -21,13 +21,14 @@ struct {
 } events __weak SEC(".maps");
 
 /*
- * A thread that is recorded, the call that a signal broke off, and the last one that returned
- * -ENOSYS, where nothing returned since.
+ * A thread that is recorded, the call that a signal broke off, the last one that returned
+ * -ENOSYS, where nothing returned since, and where a signal met the thread behind such a one.
  */
 struct rr_task {
 	u32 tid, broken_nr;
 	u64 broken_arg[6];
 	u64 nosys_ns, nosys_nr, nosys_ip, nosys_sp;	/* when it did; 0: none */
+	u64 met_ip, met_sp;	/* 0: nowhere */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);

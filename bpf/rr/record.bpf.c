@@ -217,7 +217,7 @@ static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
 	if (ret < 0 && ret > -4096)
 		return 0;
 	switch (nr) {
-	case 1: case 18: case 20: case 296: case 328: case 44: case 46:
+	case 1: case 18: case 20: case 296: case 328: case 44: case 46: case 278: case 307:
 		return ret ? wrote_of((u32)arg[0]) : 0;
 	/* sendfile, splice and copy_file_range; ftruncate and fallocate */
 	case 40:
@@ -329,21 +329,37 @@ static __always_inline bool is_in_call(const struct rr_task *t, const struct tas
 	return preempt && bpf_ktime_get_ns() - t->nosys_ns > AT_ONCE_NS;
 }
 
+/*
+ * A sigreturn has an event of its own, and leaves -1 for its number; but so does a call of that
+ * number, behind which all is as behind a sigreturn to where such a call ended.
+ */
+static __always_inline bool is_sigreturn(struct rr_task *t, const struct pt_regs *regs, s64 ret)
+{
+	if ((s64)regs->orig_ax != -1)
+		return false;
+	if (ret != NOSYS || regs->cx != regs->ip)
+		return true;
+	if (t->met_ip != regs->ip || t->met_sp != regs->sp)
+		return false;
+	t->met_ip = 0;
+	return true;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct rr_task *t = bpf_task_storage_get(&tasks, task, NULL, 0);
 	const u64 arg[6] = { regs->di, regs->si, regs->dx, regs->r10, regs->r8, regs->r9 };
-	const s64 nr = (s64)regs->orig_ax;
+	/* The kernel looks at no more of it. Read as that, the verifier follows its bounds. */
+	const u32 nr = *(const u32 *)&regs->orig_ax;
 	struct rr_ev_call *e;
 	struct scratch *s;
 	bool look = false;
 	u32 zero = 0;
 	u16 flags;
 
-	/* Below zero: a sigreturn, which has an event of its own. */
-	if (!t || nr < 0)
+	if (!t || is_sigreturn(t, regs, ret))
 		return 0;
 	s = bpf_map_lookup_elem(&scratch, &zero);
 	if (!s)
@@ -528,6 +544,10 @@ int BPF_PROG(rr_signal, int sig, struct kernel_siginfo *info, struct k_sigaction
 	if (!t || !p || (u64)BPF_CORE_READ(ka, sa.sa_handler) < 2)
 		return 0;
 	regs = (void *)bpf_task_pt_regs(task);
+	if ((s64)regs->ax == NOSYS) {
+		t->met_ip = regs->ip;
+		t->met_sp = regs->sp;
+	}
 	e = (void *)p->at;
 	e->head = (struct rr_head){ .type = RR_EV_SIGNAL, .tid = t->tid };
 	e->sig = sig;

@@ -131,7 +131,7 @@ struct rr_ev_exec {
 	struct rr_head head;
 	u64 reg[RR_NREGS];
 	u64 vdso;		/* a page that the program leaves alone */
-	u64 stack_low, stack_high;	/* as far down as the stack may grow */
+	u64 stack_low, stack_high;	/* as far down as the stack may grow; 0: no limit */
 	u32 former;		/* the id that the thread had before, if not that of the process */
 	u32 cpu;		/* the processor it is recorded on */
 };

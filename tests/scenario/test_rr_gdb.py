@@ -13,6 +13,7 @@ from harness import (DEVNULL, ROOT, TRACER, Failure, check, contains, equal, mai
                      scratch, test)
 
 SOURCE = os.path.join(ROOT, "tests", "rr", "debugged.c")
+MARKED = os.path.join(ROOT, "tests", "rr", "marked.c")
 LINES = open(SOURCE, encoding="ascii").read().splitlines()
 QUIET = ["set pagination off", "set width 0", "set debuginfod enabled off",
          "handle SIGUSR1 nostop noprint"]
@@ -99,6 +100,20 @@ def backwards():
         contains(out[20], "factorial (n=5)", "the first round")
         contains(out[21], "No more reverse-execution history", "the beginning")
         equal(value(out[24]), "5", "forwards again")
+
+
+@test
+def memory_that_forks_leave_out():
+    """A checkpoint is a fork, of which the program does not know."""
+    with scratch() as d:
+        was = record(d, build(d, MARKED))
+        equal(was.out, "5 5 115 41\n", "recorded")
+        r = run([TRACER, "replay", "-a", os.path.join(d, "rec")], stdin=DEVNULL)
+        equal((r.rc, r.out), (7, was.out), r.err)
+        out = gdb(d, "break step if n == 4", "continue", "reverse-stepi", "print left_out[0] + 0",
+                  "print emptied[0] + 0", "print *shared", "stepi", "delete", "continue")
+        equal([value(out[i]) for i in (3, 4, 5)], ["3", "3", "6"], "after going back")
+        contains(out[8], was.out, "at its end")
 
 
 @test

@@ -44,7 +44,7 @@ static struct rspace *copy_space(struct rspace *s, const struct rthreads *from,
 	*c = *s;
 	c->threads = 0;
 	c->in = NULL;
-	if (tracee_fork(&c->t, &s->t, err)) {
+	if (tracee_copy(&c->t, &s->t, err)) {
 		free(c);
 		return NULL;
 	}

@@ -45,7 +45,7 @@ static int begin(struct gdb *g)
 		return -ESRCH;
 	r = gdb_get_regs(g, &g->away_was);
 	from = &t->space->t;
-	r = r ? r : tracee_fork(&g->away, from, g->err);
+	r = r ? r : tracee_copy(&g->away, from, g->err);
 	if (r)
 		return r;
 	g->away_tid = t->tid;

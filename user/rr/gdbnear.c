@@ -48,7 +48,7 @@ static void take_alarm(void)
 
 static int copy(struct tracee *to, struct tracee *from, struct err *err)
 {
-	int r = tracee_fork(to, from, err);
+	int r = tracee_copy(to, from, err);
 
 	if (r)
 		return r;

@@ -45,7 +45,7 @@ static bool is_awaited(const struct gdb *g, const struct rthread *t)
 /* A fork of the process as it is. */
 static int send(struct way *w, struct tracee *scout)
 {
-	int r = tracee_fork(scout, w->t, w->err);
+	int r = tracee_copy(scout, w->t, w->err);
 
 	if (r)
 		return r;

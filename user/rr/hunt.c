@@ -74,7 +74,7 @@ static int keep_copy(struct hunt *h, size_t equal)
 	tracee_kill(&h->best);
 	h->best_equal = equal;
 	h->stale = 0;
-	if (tracee_fork(&h->best, h->t, h->err)) {
+	if (tracee_copy(&h->best, h->t, h->err)) {
 		h->best.pid = -1;
 		return -h->err->code;
 	}
@@ -267,7 +267,7 @@ static int put(struct hunt *h)
 {
 	struct fastbreak *f = h->fast;
 	int r = tracee_map(h->t, f->page, f->page + sizeof(f->code),
-			   PROT_READ | PROT_WRITE | PROT_EXEC, false, NULL, 0, h->err);
+			   PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE, NULL, 0, h->err);
 
 	r = r ? r : set_bytes(h, h->t, f->page, f->code, sizeof(f->code));
 	r = r ? r : set_bytes(h, h->t, h->p->at->ip, f->jump, sizeof(f->jump));

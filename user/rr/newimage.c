@@ -33,7 +33,6 @@
 /* Of the page map's entries: present or swapped; and not of the process alone. */
 #define IN_MEMORY (1ull << 63 | 1ull << 62)
 #define FILES_PAGE (1ull << 61)
-#define STACK_MOST ((uint64_t)8 << 20)
 
 static int peek(pid_t pid, void *to, uint64_t addr, size_t n)
 {
@@ -227,11 +226,14 @@ int newimage_record(pid_t pid, struct recfile *f, struct filestore *files,
 	struct user_regs_struct regs;
 	unsigned long former = 0;
 	struct procmaps maps;
+	struct rlimit limit;
 	int r;
 
 	_Static_assert(sizeof(regs) == sizeof(e.reg), "all of its registers");
 	if (ptrace(PTRACE_GETREGS, pid, 0, &regs))
 		return err_sys(err, errno, "cannot read the registers of process %d", (int)pid);
+	if (prlimit(pid, RLIMIT_STACK, NULL, &limit))
+		return err_sys(err, errno, "cannot read the limits of process %d", (int)pid);
 	memcpy(e.reg, &regs, sizeof(regs));
 	if (!ptrace(PTRACE_GETEVENTMSG, pid, 0, &former) && (pid_t)former != pid)
 		e.former = (uint32_t)former;
@@ -252,7 +254,7 @@ int newimage_record(pid_t pid, struct recfile *f, struct filestore *files,
 	e.vdso = vdso->start;
 	e.cpu = (uint32_t)sched_getcpu();	/* ours is the program's, too */
 	e.stack_high = stack->end;
-	e.stack_low = stack->end - STACK_MOST;
+	e.stack_low = limit.rlim_cur < stack->end ? stack->end - limit.rlim_cur : 0;
 	r = recfile_add(f, &e.head, err);
 	r = r ? r : add_maps(pid, &maps, f, files, err);
 	r = r ? r : ldtsc_silence(pid, &maps, f, err);

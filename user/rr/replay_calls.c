@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of a replay: compared with the recorded ones, and what they put out. */
 #include <errno.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "base/io.h"
@@ -38,7 +39,8 @@ static int compare(struct replayer *p, const struct rthread *t, const struct rr_
 	static const char *const what[6] = { "argument 1", "argument 2", "argument 3",
 					     "argument 4", "argument 5", "argument 6" };
 
-	if (r->orig_rax != e->nr)
+	/* The kernel looks at no more of the number. */
+	if ((uint32_t)r->orig_rax != e->nr)
 		return replay_fail(p, t, EILSEQ, "the call was %s and is %s, at %#llx",
 				   replay_call_name(e->nr), replay_call_name(r->orig_rax),
 				   (unsigned long long)r->rip);
@@ -67,26 +69,95 @@ static int write_out(struct replayer *p, const struct rthread *t, int fd, uint64
 	return r ? err_sys(p->err, -r, "cannot write the output") : 0;
 }
 
+/* Of @niov iovecs at @iov, @n bytes at most. */
+static int write_iovs(struct replayer *p, const struct rthread *t, int fd, uint64_t iov,
+		      uint64_t niov, uint64_t n)
+{
+	uint64_t v[2];
+	int r = 0;
+
+	for (uint64_t i = 0; !r && n && i < niov; i++) {
+		if (tracee_read(&t->space->t, v, iov + sizeof(v) * i, sizeof(v)))
+			return replay_fail(p, NULL, EILSEQ, "its output is not there");
+		v[1] = v[1] < n ? v[1] : n;
+		r = write_out(p, t, fd, v[0], v[1]);
+		n -= v[1];
+	}
+	return r;
+}
+
+static int write_message(struct replayer *p, const struct rthread *t, int fd, uint64_t at,
+			 uint64_t n)
+{
+	struct msghdr m;
+
+	if (tracee_read(&t->space->t, &m, at, sizeof(m)))
+		return replay_fail(p, NULL, EILSEQ, "its output is not there");
+	return write_iovs(p, t, fd, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen, n);
+}
+
+/* ---- what a call put out, by where its arguments say that it lies -------------------------- */
+
+static int out_bytes(struct replayer *p, const struct rthread *t, int fd,
+		     const struct rr_ev_call *e)
+{
+	return write_out(p, t, fd, e->arg[1], (uint64_t)e->ret);
+}
+
+static int out_iovs(struct replayer *p, const struct rthread *t, int fd,
+		    const struct rr_ev_call *e)
+{
+	return write_iovs(p, t, fd, e->arg[1], e->arg[2], (uint64_t)e->ret);
+}
+
+static int out_message(struct replayer *p, const struct rthread *t, int fd,
+		       const struct rr_ev_call *e)
+{
+	return write_message(p, t, fd, e->arg[1], (uint64_t)e->ret);
+}
+
+/* As many as the result, each with how much of it was sent. */
+static int out_messages(struct replayer *p, const struct rthread *t, int fd,
+			const struct rr_ev_call *e)
+{
+	struct mmsghdr m;
+	int r = 0;
+
+	for (int64_t i = 0; !r && i < e->ret; i++) {
+		const uint64_t at = e->arg[1] + sizeof(m) * (uint64_t)i;
+
+		if (tracee_read(&t->space->t, &m, at, sizeof(m)))
+			return replay_fail(p, NULL, EILSEQ, "its output is not there");
+		r = write_message(p, t, fd, at, m.msg_len);
+	}
+	return r;
+}
+
+/* The others have bytes. */
+static const struct {
+	uint32_t nr;
+	int (*fn)(struct replayer *p, const struct rthread *t, int fd, const struct rr_ev_call *e);
+} puts_out[] = {
+	{ SYS_writev, out_iovs },
+	{ SYS_pwritev, out_iovs },
+	{ SYS_pwritev2, out_iovs },
+	{ SYS_vmsplice, out_iovs },
+	{ SYS_sendmsg, out_message },
+	{ SYS_sendmmsg, out_messages },
+};
+
 static int output(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
 {
 	const int fd = e->head.flags & RR_FLAG_STDERR ? 2 : 1;
-	uint64_t left = (uint64_t)e->ret, v[2];
-	int r = 0;
 
 	if (!p->opts->output || e->ret <= 0 || recread_number(p->file) <= p->shown ||
 	    !(e->head.flags & (RR_FLAG_STDOUT | RR_FLAG_STDERR)))
 		return 0;
 	p->shown = recread_number(p->file);
-	if (e->nr != SYS_writev && e->nr != SYS_pwritev && e->nr != SYS_pwritev2)
-		return write_out(p, t, fd, e->arg[1], left);
-	for (uint64_t i = 0; !r && left && i < e->arg[2]; i++) {
-		if (tracee_read(&t->space->t, v, e->arg[1] + 16 * i, sizeof(v)))
-			return replay_fail(p, NULL, EILSEQ, "its output is not there");
-		v[1] = v[1] < left ? v[1] : left;
-		r = write_out(p, t, fd, v[0], v[1]);
-		left -= v[1];
-	}
-	return r;
+	for (size_t i = 0; i < sizeof(puts_out) / sizeof(puts_out[0]); i++)
+		if (puts_out[i].nr == e->nr)
+			return puts_out[i].fn(p, t, fd, e);
+	return out_bytes(p, t, fd, e);
 }
 
 /*
@@ -111,7 +182,7 @@ bool replay_is_plain(const struct rr_head *h)
 
 	return h->type == RR_EV_CALL && h->bytes >= sizeof(*e) && !h->flags &&
 	       e->nr < RR_NR_CALLS && rows[e->nr].action == RR_EMULATE &&
-	       e->nr != SYS_process_vm_writev && writes_for_sure(e) &&
+	       e->nr != SYS_process_vm_writev && !replay_is_limit(e) && writes_for_sure(e) &&
 	       !(e->ret <= -512 && e->ret >= -516);
 }
 
@@ -155,13 +226,16 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 		return r;
 	if (h->type == RR_EV_PIECES)
 		return replay_pieces(p, t, h, sizeof(*e));
-	r = output(p, t, e);
 	/* One of a number that no kernel has did nothing. */
-	if (!r && e->nr < RR_NR_CALLS && rows[e->nr].action == RR_MEMORY)
+	if (e->nr < RR_NR_CALLS && rows[e->nr].action == RR_MEMORY)
 		r = replay_memory_call(p, t, e);
 	if (!r && e->nr == SYS_process_vm_writev)
 		r = replay_write_across(p, t, e);
+	if (!r && replay_is_limit(e))
+		r = replay_limit(p, t, e);
 	r = r ? r : replay_pieces(p, t, h, sizeof(*e));
+	/* How long the messages were is in its pieces. */
+	r = r ? r : output(p, t, e);
 	if (r)
 		return r;
 	replay_note(t, e);

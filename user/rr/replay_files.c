@@ -139,21 +139,21 @@ int replay_map(struct replayer *p, struct rthread *t, const struct rr_head *h)
 {
 	const struct rr_ev_map *m = (const void *)h;
 	char path[4096];
-	int r;
+	int flags, r;
 
 	if (h->bytes < sizeof(*m) || m->path_bytes > h->bytes - sizeof(*m) ||
 	    m->path_bytes >= sizeof(path) || m->start % PAGE || m->end <= m->start)
 		return replay_damaged(p, "a mapping");
 	memcpy(path, (const char *)h + sizeof(*m), m->path_bytes);
 	path[m->path_bytes] = '\0';
+	flags = m->flags & RR_MAP_SHARED ? MAP_SHARED : MAP_PRIVATE;
 	if (!strcmp(path, "[stack]"))
-		return 0;
+		flags |= MAP_GROWSDOWN;
 	r = replay_make_way(p, t, m->start, m->end - m->start);
 	if (!r && m->ino)
 		r = file_of(p, m, path, sizeof(path));
-	return r ? r : tracee_map(&t->space->t, m->start, m->end, (int)m->prot,
-				  m->flags & RR_MAP_SHARED, m->ino ? path : NULL, m->offset,
-				  p->err);
+	return r ? r : tracee_map(&t->space->t, m->start, m->end, (int)m->prot, flags,
+				  m->ino ? path : NULL, m->offset, p->err);
 }
 
 int replay_file(struct replayer *p, const struct rr_head *h)

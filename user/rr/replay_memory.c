@@ -12,6 +12,9 @@
 
 #define ARCH_SET_GS 0x1001
 #define ARCH_SET_FS 0x1002
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
 #define IOVS_MOST 1024		/* UIO_MAXIOV */
 
 int replay_pieces(struct replayer *p, struct rthread *t, const struct rr_head *h, size_t at)
@@ -76,7 +79,7 @@ static int move_brk(struct replayer *p, struct rthread *t, const struct rr_ev_ca
 	if (!known || to == was)
 		return 0;
 	if (to > was)
-		return tracee_map(&t->space->t, was, to, PROT_READ | PROT_WRITE, false, NULL,
+		return tracee_map(&t->space->t, was, to, PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL,
 				  0, p->err);
 	return tracee_call(&t->space->t, &ret, p->err, SYS_munmap, arg);
 }
@@ -97,13 +100,15 @@ static int map_file(struct replayer *p, struct rthread *t)
 static int do_mmap(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
 {
 	const uint64_t bytes = (e->arg[1] + PAGE - 1) & ~(PAGE - 1);
+	const bool shared = e->arg[3] & MAP_SHARED;
 
-	if (e->arg[3] & MAP_SHARED)
+	if (shared)
 		t->space->shares = true;
 	if (e->head.flags & RR_FLAG_FILE)
 		return map_file(p, t);
 	return tracee_map(&t->space->t, (uint64_t)e->ret, (uint64_t)e->ret + bytes,
-			  (int)e->arg[2], e->arg[3] & MAP_SHARED, NULL, 0, p->err);
+			  (int)e->arg[2], shared ? MAP_SHARED :
+			  MAP_PRIVATE | (int)(e->arg[3] & MAP_GROWSDOWN), NULL, 0, p->err);
 }
 
 static int do_shmat(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
@@ -148,6 +153,21 @@ static int set_base(struct replayer *p, struct rthread *t, const struct rr_ev_ca
 	return 0;
 }
 
+/* Advice that the program cannot tell from none, and that may be taken or not. */
+static bool is_hint(uint64_t advice)
+{
+	static const uint64_t hints[] = {
+		MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_MERGEABLE,
+		MADV_UNMERGEABLE, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP,
+		MADV_COLD, MADV_PAGEOUT, MADV_POPULATE_READ, MADV_POPULATE_WRITE, MADV_COLLAPSE,
+	};
+
+	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+		if (hints[i] == advice)
+			return true;
+	return false;
+}
+
 static int do_real(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
 {
 	uint64_t arg[6];
@@ -163,8 +183,10 @@ static int do_real(struct replayer *p, struct rthread *t, const struct rr_ev_cal
 	if (e->nr == SYS_mprotect && arg[2] & PROT_WRITE && t->space->shares)
 		for (size_t i = 0; i < p->nshared; i++)
 			p->shared[i].written = true;
+	if (e->nr == SYS_madvise && (arg[2] == MADV_DONTFORK || arg[2] == MADV_WIPEONFORK))
+		t->space->t.advised = true;
 	r = tracee_call(&t->space->t, &ret, p->err, e->nr, arg);
-	if (r || ret == e->ret)
+	if (r || ret == e->ret || (e->nr == SYS_madvise && is_hint(arg[2])))
 		return r;
 	return other_result(p, t, e, ret);
 }

@@ -122,7 +122,7 @@ int replay_to_end(struct replayer *p, struct rthread *t, const struct rr_ev_exit
 	int got, r = rthread_enter(t, p->err);
 
 	/* Only the first of a process to end can have met it by what it did. */
-	if (!r && fault && !t->at_call && t->tid == p->running) {
+	if (!r && fault && !t->at_call && !t->forced && t->tid == p->running) {
 		t->after_call = false;
 		r = replay_run_on(p, t, &got);
 		t->at_call = r > 0;
@@ -146,8 +146,11 @@ int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h
 
 	if (h->bytes < sizeof(*e) || !e->sig || e->sig > 64)
 		return replay_damaged(p, "a signal");
-	r = is_fault(e) ? run_to_fault(p, t, e) : at_call_end(t, e) ? rthread_enter(t, p->err) :
-	    replay_to_place(p, t, h, &e->at, sizeof(*e));
+	if (t->forced || (!is_fault(e) && at_call_end(t, e)))
+		r = rthread_enter(t, p->err);
+	else
+		r = is_fault(e) ? run_to_fault(p, t, e) :
+				  replay_to_place(p, t, h, &e->at, sizeof(*e));
 	if (!r && p->opts->debug)
 		r = p->opts->debug->signal(p->opts->debug, p, t, (int)e->sig);
 	if (r)
@@ -158,5 +161,7 @@ int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h
 		r = tracee_set_regs(&t->space->t, p->err);
 	}
 	t->broken = t->after_call = false;
-	return r ? r : tracee_signal(&t->space->t, e, p->err);
+	r = r ? r : tracee_signal(&t->space->t, e, p->err);
+	t->forced = r > 0;
+	return r < 0 ? r : 0;
 }

@@ -92,6 +92,9 @@ int replay_to_insn(struct replayer *p, struct rthread *t, const struct rr_place 
 int replay_memory_call(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
 /* A process_vm_writev: into the memory of another thread's process. */
 int replay_write_across(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
+/* A call that limits a stack; it is done. */
+bool replay_is_limit(const struct rr_ev_call *e);
+int replay_limit(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
 /* An RR_EV_FILE: what a call changed in a file that is mapped shared. */
 int replay_file(struct replayer *p, const struct rr_head *h);
 /* For who looks on: to where the thread ended, also by a signal. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,7 +45,7 @@ static int map_inproc(struct replayer *p, struct rspace *s)
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), p->inproc.fd);
 	s->inproc = true;
 	return tracee_map(&s->t, INPROC_AT, INPROC_AT + INPROC_BYTES,
-			  PROT_READ | PROT_WRITE | PROT_EXEC, true, path, 0, p->err);
+			  PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED, path, 0, p->err);
 }
 
 /*
@@ -71,7 +72,7 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 	struct rthread *t;
 	int r;
 
-	if (h->bytes < sizeof(*e) || e->vdso % PAGE || e->stack_low >= e->stack_high)
+	if (h->bytes < sizeof(*e) || e->vdso % PAGE || e->stack_low > e->stack_high)
 		return replay_damaged(p, "a new image");
 	t = rthreads_find(&p->all, e->former ? e->former : h->tid);
 	if (t) {
@@ -107,8 +108,8 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 	t->space->args = t->space->t.regs.rsp;
 	t->space->t.regs.orig_rax = (unsigned long long)-1;
 	r = tracee_set_regs(&t->space->t, p->err);
-	return r ? r : tracee_map(&t->space->t, e->stack_low, e->stack_high,
-				  PROT_READ | PROT_WRITE, false, NULL, 0, p->err);
+	return r ? r : tracee_limit_stack(&t->space->t, e->stack_low ?
+					  e->stack_high - e->stack_low : RLIM_INFINITY, p->err);
 }
 
 /* What clone's arguments say, or clone3's struct of them. */

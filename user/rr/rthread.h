@@ -42,6 +42,7 @@ struct rthread {
 	bool at_insn;		/* it stands at one */
 	bool at_call;		/* it stands at a call */
 	bool after_call;	/* it has not run since its last call */
+	bool forced;		/* SIGSEGV meets it here: a signal's frame had no room */
 	bool broken;		/* its last call was broken off: it is made again */
 	uint32_t broken_nr;
 	bool new_image;		/* the next event ends the execve that made its image */

@@ -12,11 +12,14 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "rr/forkadvice.h"
 
 #define PAGE ((uint64_t)4096)
 #define PATH_AT 64		/* in our page */
@@ -235,6 +238,8 @@ static void child(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* Its real children are ours to wait for, and would stay behind it as zombies. */
 	signal(SIGCHLD, SIG_IGN);
+	/* What a terminal sends to who is in its foreground would be a stop of it. */
+	setsid();
 	personality(ADDR_NO_RANDOMIZE);
 	if (ptrace(PTRACE_TRACEME, 0, 0, 0))
 		_exit(1);
@@ -303,10 +308,58 @@ int tracee_fork(struct tracee *t, struct tracee *from, struct err *err)
 		r = err_sys(err, (int)-ret, "cannot fork the replay");
 	if (r)
 		return r;
-	*t = (struct tracee){ .pid = (pid_t)from->forked, .page = from->page };
+	*t = (struct tracee){ .pid = (pid_t)from->forked, .page = from->page,
+			      .advised = from->advised };
 	if (sites_copy(&t->sites, &from->sites))
 		return err_sys(err, ENOMEM, "cannot fork the replay");
 	return wait_stop(t, &sig, PTRACE_CONT, err);
+}
+
+/* As the process has asked for what a fork is to leave out, or not. */
+static int advise(struct tracee *t, const struct forkadvice *f, bool as_asked, struct err *err)
+{
+	long ret;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < f->n; i++) {
+		const struct forkadvice_range *a = &f->at[i];
+		const uint64_t arg[6] = { a->start, a->end - a->start,
+					  (uint64_t)(as_asked ? a->advice : a->undo) };
+
+		r = tracee_call(t, &ret, err, SYS_madvise, arg);
+		if (!r && ret)
+			r = err_sys(err, (int)-ret, "cannot copy the replay");
+	}
+	return r;
+}
+
+int tracee_copy(struct tracee *t, struct tracee *from, struct err *err)
+{
+	struct forkadvice f = { 0 };
+	int r = from->advised ? forkadvice_read(&f, from->pid, err) : 0;
+
+	r = r ? r : advise(from, &f, false, err);
+	r = r ? r : tracee_fork(t, from, err);
+	r = r ? r : advise(from, &f, true, err);
+	if (!r) {
+		r = advise(t, &f, true, err);
+		if (r)
+			tracee_kill(t);
+	}
+	forkadvice_release(&f);
+	return r;
+}
+
+int tracee_limit_stack(struct tracee *t, uint64_t bytes, struct err *err)
+{
+	struct rlimit limit;
+
+	if (prlimit(t->pid, RLIMIT_STACK, NULL, &limit))
+		return err_sys(err, errno, "cannot read the replay's limits");
+	limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+	if (prlimit(t->pid, RLIMIT_STACK, &limit, NULL))
+		return err_sys(err, errno, "cannot limit the replay's stack");
+	return 0;
 }
 
 void tracee_kill(struct tracee *t)
@@ -336,16 +389,15 @@ static int open_in(struct tracee *t, const char *path, bool write, long *fd, str
 	return r;
 }
 
-int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, bool shared,
+int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, int flags,
 	       const char *path, uint64_t offset, struct err *err)
 {
-	const int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_FIXED | MAP_NORESERVE |
-			  (path ? 0 : MAP_ANONYMOUS);
-	uint64_t map[6] = { start, end - start, (uint64_t)prot, (uint64_t)flags, (uint64_t)-1,
+	const int all = flags | MAP_FIXED | MAP_NORESERVE | (path ? 0 : MAP_ANONYMOUS);
+	uint64_t map[6] = { start, end - start, (uint64_t)prot, (uint64_t)all, (uint64_t)-1,
 			    offset };
 	uint64_t close[6] = { 0 };
 	long fd = -1;
-	int r = path ? open_in(t, path, shared, &fd, err) : 0;
+	int r = path ? open_in(t, path, flags & MAP_SHARED, &fd, err) : 0;
 
 	if (r)
 		return r;

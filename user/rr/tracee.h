@@ -35,14 +35,17 @@ struct tracee {
 	uint64_t page;		/* "syscall; int3", then room for a path */
 	unsigned long forked;	/* the child of the last fork */
 	struct user_regs_struct regs;	/* as they are now; tracee_set_regs() to change them */
+	bool advised;		/* it asked for memory to be left out of forks: forkadvice.h */
 	struct tracee_hook *hook;	/* NULL: nobody */
 	struct sites sites;
 };
 
 /* An empty one, with our page at @page; -errno with words. */
 int tracee_new(struct tracee *t, uint64_t page, struct err *err);
-/* A copy of @from, by a fork of it; its registers are to be set. */
+/* A child of @from, as that asked for its children; its registers are to be set. */
 int tracee_fork(struct tracee *t, struct tracee *from, struct err *err);
+/* The same as a copy of all that is there, of which the replayed program does not know. */
+int tracee_copy(struct tracee *t, struct tracee *from, struct err *err);
 void tracee_kill(struct tracee *t);
 
 int tracee_read(const struct tracee *t, void *to, uint64_t addr, size_t n);	/* 0 or -EFAULT */
@@ -59,9 +62,15 @@ int tracee_set_fpu(struct tracee *t, const void *area, size_t bytes, struct err 
  * -errno with words when that could not be tried.
  */
 int tracee_call(struct tracee *t, long *ret, struct err *err, uint64_t nr, const uint64_t arg[6]);
-/* Maps [start, end) of the file @path, or of nothing where it is NULL; exactly there. */
-int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, bool shared,
+/*
+ * Maps [start, end) of the file @path, or of nothing where it is NULL; exactly there. Of @flags
+ * MAP_SHARED or MAP_PRIVATE, and MAP_GROWSDOWN.
+ */
+int tracee_map(struct tracee *t, uint64_t start, uint64_t end, int prot, int flags,
 	       const char *path, uint64_t offset, struct err *err);
+
+/* How far its stacks may grow, as far as its hard limit lets them. */
+int tracee_limit_stack(struct tracee *t, uint64_t bytes, struct err *err);
 
 /*
  * A call was made behind which is @ip, and which inproc.h could have done: in the end it is
@@ -73,7 +82,10 @@ int tracee_unpatch(struct tracee *t, uint64_t start, uint64_t end, struct err *e
 
 /* How a signal is to be met by its handler, <shared/rr.h>. */
 struct rr_ev_signal;
-/* Puts the frame of the signal onto its stack, and itself before its handler. */
+/*
+ * Puts the frame of the signal onto its stack, and itself before its handler: 0. 1: there was no
+ * room for the frame, for which the kernel sends SIGSEGV; it is where it was.
+ */
 int tracee_signal(struct tracee *t, const struct rr_ev_signal *e, struct err *err);
 /* It stands at an rt_sigreturn: does what that does. */
 int tracee_sigreturn(struct tracee *t, struct err *err);

@@ -110,10 +110,12 @@ int tracee_signal(struct tracee *t, const struct rr_ev_signal *e, struct err *er
 	if (ptrace(PTRACE_SINGLESTEP, t->pid, 0, e->sig) ||
 	    waitpid(t->pid, &status, __WALL) != t->pid)
 		return err_sys(err, errno, "cannot signal the replay");
-	if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP)
+	if (!WIFSTOPPED(status) || (WSTOPSIG(status) != SIGTRAP && WSTOPSIG(status) != SIGSEGV))
 		return err_set(err, EPROTO, "a signal of the replay ended in status %#x", status);
 	if (ptrace(PTRACE_GETREGS, t->pid, 0, &t->regs))
 		return err_sys(err, errno, "cannot read the replay's registers");
+	if (WSTOPSIG(status) == SIGSEGV)
+		return 1;
 	if (t->regs.rip != e->handler)
 		return err_set(err, EPROTO, "a signal of the replay ended at %#llx",
 			       (unsigned long long)t->regs.rip);

@@ -43,7 +43,7 @@ static int put(struct tracee *t, struct site *s, const uint8_t *room, uint64_t e
 {
 	uint8_t jump[JUMP_BYTES];
 	int r = tracee_map(t, s->page, s->page + 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
-			   false, NULL, 0, err);
+			   MAP_PRIVATE, NULL, 0, err);
 
 	if (r)
 		return r;
