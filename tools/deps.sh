@@ -39,6 +39,7 @@ nginx      nginx-light  long
 wrk        wrk          long
 perf       linux-perf   long
 bpftrace   bpftrace     long
+rr         rr           long
 node       nodejs       long
 prove      perl         long
 mariadbd   mariadb-server-core long

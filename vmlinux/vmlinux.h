@@ -109,6 +109,8 @@ struct sigaction { void *sa_handler; unsigned long sa_flags; void *sa_restorer; 
 struct k_sigaction { struct sigaction sa; };
 struct kernel_siginfo { int si_code; };
 struct signal_struct { unsigned int flags; };
+struct mnt_namespace;
+struct nsproxy { struct mnt_namespace *mnt_ns; };
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -123,6 +125,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct mm_struct *mm;
 	struct signal_struct *signal;
+	struct nsproxy *nsproxy;
 	int *clear_child_tid;
 	struct css_set *cgroups;
 	unsigned int restore_sigmask: 1;

@@ -4,8 +4,8 @@
 
 /*
  * What a mapped file is: told with the call, since by the time that somebody looks into /proc
- * the mapping may be gone. Names are walked over mounts up to the root of the namespace; a
- * recorder whose own root is another finds no system's file there, and looks.
+ * the mapping may be gone. Names are walked over mounts up to the root of the namespace; in
+ * another than the recorder's they say nothing to it, and it looks.
  */
 #include "lib/recorded.bpf.h"
 
@@ -112,7 +112,8 @@ static __always_inline u16 send_mapped(struct file *file, u32 tid)
 	last = m->last;
 	if (!m->whole || last > RR_NAMES_MOST * RR_NAME_BYTES)
 		m->used = sizeof(*e);
-	else if (last && is_system_dir(m->data + last))
+	else if (last && is_system_dir(m->data + last) && counts.mounts ==
+		 (u64)BPF_CORE_READ(bpf_get_current_task_btf(), nsproxy, mnt_ns))
 		flags = RR_MAPPED_SYSTEM;
 	e = (void *)m->data;
 	*e = (struct rr_ev_mapped){

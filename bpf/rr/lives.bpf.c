@@ -133,6 +133,7 @@ int rr_recorded(struct bpf_iter__task *ctx)
 			return 0;
 		counts.level = level_of(reader);
 		counts.recorder = reader->tgid;
+		counts.mounts = (u64)BPF_CORE_READ(reader, nsproxy, mnt_ns);
 		return 0;
 	}
 	t = bpf_task_storage_get(&tasks, task, NULL, 0);

@@ -20,6 +20,7 @@
 #define PAGE		4096u
 #define CHUNKS_MAX	(1u << 20)	/* in a call: 16 GiB */
 #define NR_MMAP		9
+#define NR_IOCTL	16
 #define NR_SHMAT	30
 #define NR_TRUNCATE	76
 #define NR_FUTEX	202
@@ -28,6 +29,9 @@
 #define PROT_EXEC	4
 #define FMODE_WRITE	2
 #define TS_COMPAT	2
+#define NR_OPENAT2	437
+#define FICLONE		0x40049409	/* include/uapi/linux/fs.h */
+#define FICLONERANGE	0x4020940d
 #define NR_RESTART	219
 #define NOSYS		-38
 #define FLAG_MEMORY	0x8000	/* of a call, here alone: it wrote to /proc/PID/mem */
@@ -222,11 +226,16 @@ static __always_inline u16 flags_of(u32 nr, const u64 arg[6], s64 ret)
 		return ret ? mapped_of(inode_of((u32)arg[2])) : 0;
 	case 77: case 285:
 		return mapped_of(inode_of((u32)arg[0]));
-	/* open, openat and creat, where they empty the file */
+	/* open, openat, openat2 and creat, where they empty the file */
 	case 2:
 		return arg[1] & O_TRUNC ? mapped_of(inode_of((u32)ret)) : 0;
 	case 257:
 		return arg[2] & O_TRUNC ? mapped_of(inode_of((u32)ret)) : 0;
+	case NR_OPENAT2:
+		return rr_peek64(arg[2]) & O_TRUNC ? mapped_of(inode_of((u32)ret)) : 0;
+	case NR_IOCTL:
+		return (u32)arg[1] == FICLONE || (u32)arg[1] == FICLONERANGE ?
+		       mapped_of(inode_of((u32)arg[0])) : 0;
 	case 85:
 		return mapped_of(inode_of((u32)ret));
 	case NR_TRUNCATE:

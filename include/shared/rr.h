@@ -246,6 +246,7 @@ struct rr_counts {
 	u32 first;		/* process to be recorded, as the recorder knows it; 0: none yet */
 	u32 begun;		/* it has been seen */
 	u64 out_file[2];	/* struct file of the first one's stdout and stderr */
+	u64 mounts;		/* the mount namespace of the recorder */
 	u64 runs;		/* how often one of the recorded got the CPU */
 	u64 sent_ns[RR_NSIGNALS];	/* when others last sent it a signal; CLOCK_MONOTONIC */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording's events: read, and written as text, whatever they are. */
+/* A recording's events: read, and written as text, whatever they are; its processes and files. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +11,8 @@
 
 #include "rr/recdump.h"
 #include "rr/recfile.h"
+#include "rr/recfiles.h"
+#include "rr/recps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,6 +42,8 @@ static void begin(void)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int null = -1;
+	struct buf processes = BUF_INIT;
+	struct recfiles files = { 0 };
 	struct err err = { 0 };
 	char path[64];
 	int fd, r;
@@ -53,6 +57,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	close(fd);
 	r = recdump(dir, null, &err);
+	if (r && !err.msg[0])
+		abort();
+	err = (struct err){ 0 };
+	r = recps(&processes, dir, &err);
+	buf_release(&processes);
+	if (r && !err.msg[0])
+		abort();
+	err = (struct err){ 0 };
+	r = recfiles_read(&files, dir, &err);
+	recfiles_release(&files);
 	if (r && !err.msg[0])
 		abort();
 	return 0;

@@ -8,7 +8,9 @@ import stat
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import DEVNULL, Skip, TRACER, clean_env, contains, equal, main, run, scratch, test
+from harness import (DEVNULL, Skip, TRACER, clean_env, contains, equal, main, need, run, scratch,
+                     test)
+from recordings import same
 
 NOBODY = pwd.getpwnam("nobody")
 SUDO = {"SUDO_UID": str(NOBODY.pw_uid), "SUDO_GID": str(NOBODY.pw_gid)}
@@ -62,6 +64,19 @@ def programs_get_no_more_rights():
         out = recorded(d, path).out
         contains(out, f"uid={NOBODY.pw_uid}", "who it is")
         equal("euid=0" in out, False, out)
+
+
+@test
+def files_of_another_mount_namespace():
+    """What is below /usr there is not what is below /usr here."""
+    need("unshare")
+    with scratch() as d:
+        with open(os.path.join(d, "data"), "w", encoding="ascii") as f:
+            f.write("there\n")
+        same("unshare", "-m", "sh", "-c",
+             f"mount --bind {d} /usr/local && exec /usr/bin/python3 -c "
+             "'import mmap; f = open(\"/usr/local/data\", \"rb\"); "
+             "print(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)[:])'")
 
 
 main()

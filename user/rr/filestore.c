@@ -28,13 +28,21 @@ void filestore_path(char *path, size_t n, const char *dir, uint32_t number)
 	snprintf(path, n, "%s/files/%" PRIu32, dir, number);
 }
 
+/* Of another mount namespace the name may be that of another file, or of none. */
+static bool is_named(const struct procmap *m)
+{
+	struct stat st;
+
+	return !m->vma_end || (!stat(m->path, &st) && st.st_ino == m->ino && st.st_dev == m->dev);
+}
+
 static bool is_system(const struct procmap *m)
 {
 	const size_t n = m->path[0] == '/' ? strcspn(m->path + 1, "/") : 0;
 
 	for (size_t i = 0; n && i < RR_NSYSTEM; i++)
 		if (n == strlen(rr_system_dirs[i]) && !memcmp(m->path + 1, rr_system_dirs[i], n))
-			return !strstr(m->path, " (deleted)");
+			return is_named(m);
 	return false;
 }
 
@@ -107,10 +115,9 @@ static int open_named(const struct filestore *s, pid_t pid, const struct procmap
 }
 
 /* Before the program goes on: a file can be changed by its mapping, or by calls. */
-static int copy_file(const struct filestore *s, pid_t pid, const struct procmap *m, uint32_t number,
-		     struct err *err)
+static int copy_file(const struct filestore *s, int from, const struct procmap *m,
+		     uint32_t number, struct err *err)
 {
-	const int from = m->vma_end ? filestore_open(pid, m) : open_named(s, pid, m);
 	char path[4096];
 	int to, r;
 
@@ -120,8 +127,6 @@ static int copy_file(const struct filestore *s, pid_t pid, const struct procmap 
 	r = to < 0 ? to : !ioctl(to, FICLONE, from) ? 0 : copy_parts(to, from);
 	if (to >= 0)
 		close(to);
-	if (from >= 0)
-		close(from);
 	return r ? err_sys(err, -r, "cannot copy %s into the recording", m->path) : 0;
 }
 
@@ -142,34 +147,53 @@ bool filestore_meets(struct filestore *s, const struct procmap *m)
 	return true;
 }
 
-int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint32_t *number,
-		   struct err *err)
+/* The number of the copy that there is; 0: none. */
+static uint32_t kept(const struct filestore *s, const struct procmap *m)
 {
-	void *more;
+	/* What is shared may have changed without a trace: by way of memory, times stand still. */
+	for (uint32_t i = 0; i < s->n && !m->shared; i++)
+		if (s->kept[i].dev == m->dev && s->kept[i].ino == m->ino &&
+		    s->kept[i].size == m->size && s->kept[i].mtime_ns == m->mtime_ns)
+			return i + 1;
+	return 0;
+}
+
+static int add(struct filestore *s, int from, const struct procmap *m, struct err *err)
+{
+	void *more = realloc(s->kept, (s->n + 1) * sizeof(*s->kept));
 	int r;
 
-	*number = 0;
-	if (!m->ino || is_system(m))
-		return 0;
-	/* What is shared may have changed without a trace: by way of memory, times stand still. */
-	for (uint32_t i = 0; i < s->n && !m->shared; i++) {
-		if (s->kept[i].dev != m->dev || s->kept[i].ino != m->ino ||
-		    s->kept[i].size != m->size || s->kept[i].mtime_ns != m->mtime_ns)
-			continue;
-		*number = i + 1;
-		return 0;
-	}
-	more = realloc(s->kept, (s->n + 1) * sizeof(*s->kept));
 	if (!more)
 		return err_sys(err, ENOMEM, "cannot record");
 	s->kept = more;
-	r = copy_file(s, pid, m, s->n + 1, err);
+	r = copy_file(s, from, m, s->n + 1, err);
 	if (r)
 		return r;
 	s->kept[s->n].dev = m->dev;
 	s->kept[s->n].ino = m->ino;
 	s->kept[s->n].size = m->size;
 	s->kept[s->n].mtime_ns = m->mtime_ns;
-	*number = ++s->n;
+	s->n++;
 	return 0;
+}
+
+int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint32_t *number,
+		   struct err *err)
+{
+	int from = -1, r = 0;
+
+	*number = m->ino ? kept(s, m) : 0;
+	if (!m->ino || *number)
+		return 0;
+	/* It is held first: whatever else may wait for a disk, and the program run on. */
+	if (m->vma_end)
+		from = filestore_open(pid, m);
+	if (!is_system(m)) {
+		from = m->vma_end ? from : open_named(s, pid, m);
+		r = add(s, from, m, err);
+		*number = r ? 0 : s->n;
+	}
+	if (from >= 0)
+		close(from);
+	return r;
 }

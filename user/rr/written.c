@@ -25,6 +25,7 @@ enum where {
 	AT_ARG,		/* argument 4; as AT_POSITION where it is -1 */
 	AT_POINTED,	/* behind it is what argument 4 points to; as AT_POSITION: NULL */
 	AT_SIZE,	/* only the size has changed */
+	AT_ALL,		/* anywhere */
 	AT_RANGE,	/* fallocate: argument 3, and all behind it where parts were moved */
 };
 
@@ -33,7 +34,7 @@ static const struct { uint32_t nr; uint8_t fd, where; } calls[] = {
 	{ SYS_pwrite64, 0, AT_ARG }, { SYS_pwritev, 0, AT_ARG }, { SYS_pwritev2, 0, AT_ARG },
 	{ SYS_sendfile, 0, AT_POSITION }, { SYS_splice, 2, AT_POINTED },
 	{ SYS_copy_file_range, 2, AT_POINTED }, { SYS_ftruncate, 0, AT_SIZE },
-	{ SYS_fallocate, 0, AT_RANGE },
+	{ SYS_fallocate, 0, AT_RANGE }, { SYS_ioctl, 0, AT_ALL },
 };
 
 static int open_path(const struct rr_ev_call *e)
@@ -100,6 +101,7 @@ static struct range range_of(const struct rr_ev_call *e, uint32_t fd, enum where
 
 	switch (where) {
 	case AT_SIZE: return (struct range){ size, 0 };
+	case AT_ALL: return (struct range){ 0, size };
 	case AT_RANGE:
 		/* FALLOC_FL_KEEP_SIZE, _PUNCH_HOLE and _ZERO_RANGE move nothing. */
 		return e->arg[2] > size ? (struct range){ size, 0 } :
