@@ -28,6 +28,7 @@
 #define ZERO_MINOR 5
 #define CS_64 0x33	/* __USER_CS, arch/x86/include/asm/segment.h */
 #define PAGE ((uint64_t)4096)
+#define STACK_LIMIT "Max stack size "	/* in /proc/PID/limits */
 #define EVENT_BYTES ((size_t)1 << 18)	/* of memory in an event */
 #define BATCH 512			/* pages whose state is read at once */
 /* Of the page map's entries: present or swapped; and not of the process alone. */
@@ -217,6 +218,30 @@ static int add_maps(pid_t pid, const struct procmaps *maps, struct recfile *f,
 	return r;
 }
 
+/* By prlimit() of another user's process one needs a capability more. */
+static int read_stack_limit(pid_t pid, rlim_t *limit)
+{
+	char path[64], line[256];
+	int r = -EIO;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (r && fgets(line, sizeof(line), f)) {
+		unsigned long long bytes;
+
+		if (strncmp(line, STACK_LIMIT, sizeof(STACK_LIMIT) - 1))
+			continue;
+		r = 0;
+		*limit = sscanf(line + sizeof(STACK_LIMIT) - 1, "%llu", &bytes) == 1 ? bytes :
+			 RLIM_INFINITY;
+	}
+	fclose(f);
+	return r;
+}
+
 int newimage_record(pid_t pid, struct recfile *f, struct filestore *files,
 		    struct replaced *replaced, struct err *err)
 {
@@ -226,14 +251,14 @@ int newimage_record(pid_t pid, struct recfile *f, struct filestore *files,
 	struct user_regs_struct regs;
 	unsigned long former = 0;
 	struct procmaps maps;
-	struct rlimit limit;
+	rlim_t limit = RLIM_INFINITY;
 	int r;
 
 	_Static_assert(sizeof(regs) == sizeof(e.reg), "all of its registers");
 	if (ptrace(PTRACE_GETREGS, pid, 0, &regs))
 		return err_sys(err, errno, "cannot read the registers of process %d", (int)pid);
-	if (prlimit(pid, RLIMIT_STACK, NULL, &limit))
-		return err_sys(err, errno, "cannot read the limits of process %d", (int)pid);
+	if (read_stack_limit(pid, &limit))
+		return err_set(err, EIO, "cannot read the limits of process %d", (int)pid);
 	memcpy(e.reg, &regs, sizeof(regs));
 	if (!ptrace(PTRACE_GETEVENTMSG, pid, 0, &former) && (pid_t)former != pid)
 		e.former = (uint32_t)former;
@@ -254,7 +279,7 @@ int newimage_record(pid_t pid, struct recfile *f, struct filestore *files,
 	e.vdso = vdso->start;
 	e.cpu = (uint32_t)sched_getcpu();	/* ours is the program's, too */
 	e.stack_high = stack->end;
-	e.stack_low = limit.rlim_cur < stack->end ? stack->end - limit.rlim_cur : 0;
+	e.stack_low = limit < stack->end ? stack->end - limit : 0;
 	r = recfile_add(f, &e.head, err);
 	r = r ? r : add_maps(pid, &maps, f, files, err);
 	r = r ? r : ldtsc_silence(pid, &maps, f, err);
