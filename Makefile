@@ -177,7 +177,13 @@ $(B)/flags: force
 $(B)/obj/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(STD) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(STD) -MMD -MP -c $< -o $@ $(after)
+
+# Copied into other processes: it may need nothing but itself, and general registers.
+$(call obj,user/rr/inproc_code.c): STD := -std=gnu11 $(WARN) -fno-strict-aliasing -ffreestanding \
+	-fPIC -mgeneral-regs-only -mno-red-zone -fno-stack-protector -fno-jump-tables \
+	-fcf-protection=none
+$(call obj,user/rr/inproc_code.c): after = && tools/alone.sh $@ inproc_text inproc_
 
 # Only user/collect may include the skeleton; the first build has no .d yet.
 $(call obj,$(wildcard user/collect/*.c)): | $(SKEL)

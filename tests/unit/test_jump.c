@@ -73,9 +73,33 @@ static void what_is_found_fits(void **state)
 	assert_true(found > 2000);
 }
 
+/* Each place that was found is taken; the next has traps in the middle and at the end, too. */
+static void where_one_is_taken_another_is_found(void **state)
+{
+	const struct jump_want w = { .at = 0x7ffff7e5b224, .inner = 1 << 2 | 1 << 4,
+				     .bytes = 2 * PAGE };
+	struct procmap at[MAPS] = { { .start = 0x7ffff7000000, .end = 0x7ffffffff000 } };
+	struct procmaps maps = { .at = at, .n = 1 };
+	uint64_t target;
+
+	(void)state;
+	while (maps.n < MAPS) {
+		assert_true(jump_find(&w, &maps, 0, &target));
+		check(&w, &maps, target);
+		target &= ~(PAGE - 1);
+		if (maps.n > 1)
+			assert_true(target > at[maps.n - 2].start);
+		at[maps.n] = at[maps.n - 1];
+		at[maps.n++ - 1] = (struct procmap){ .start = target, .end = target + w.bytes };
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(what_is_found_fits) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_found_fits),
+		cmocka_unit_test(where_one_is_taken_another_is_found),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,153 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * DESIGN: the code is position independent and copied into the area, with its data in front.
- * It uses a stack of its own, since the program's may have a red zone, and changes no
- * register but those that a call changes: rax, rcx and r11.
- */
 #include "rr/inproc.h"
 
+#include <cpuid.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define CODE_BYTES 4096
-#define STACK_BYTES 4096	/* behind the code */
-#define EVENTS_AT (CODE_BYTES + STACK_BYTES)
+extern const unsigned char inproc_code[], inproc_code_entry[], inproc_code_steps[],
+	inproc_code_stop[];
+/* Of its section, by the linker. */
+extern const unsigned char __start_inproc_text[], __stop_inproc_text[];
 
-/* What the code begins with. */
-struct data {
-	uint64_t next, end;	/* events, as addresses in the processes */
-	uint64_t done;
-	uint64_t rax, rsp, target, site;
-	uint64_t stop;		/* behind the last event; 0: go on to another call */
-};
+_Static_assert(INPROC_STEPS - INPROC_PLACES >= INPROC_NPLACES * sizeof(struct inproc_place) &&
+	       sizeof(struct inproc_data) <= INPROC_CODE, "they lie behind each other");
 
-extern const unsigned char inproc_code[], inproc_code_entry[], inproc_code_stop[],
-	inproc_code_end[];
-
-/* Offsets of struct rr_ev_call and of struct rr_piece. */
-_Static_assert(offsetof(struct rr_ev_call, nr) == 16 && offsetof(struct rr_ev_call, ret) == 24 &&
-	       offsetof(struct rr_ev_call, ip) == 32 && offsetof(struct rr_ev_call, arg) == 40 &&
-	       sizeof(struct rr_ev_call) == 88 && sizeof(struct rr_piece) == 16 &&
-	       offsetof(struct rr_piece, bytes) == 8, "as the code has them");
-
-__asm__(".pushsection .text\n"
-	".globl inproc_code, inproc_code_entry, inproc_code_stop, inproc_code_end\n"
-	".balign 64\n"
-	"inproc_code:\n"
-	"1:	.quad 0\n"			/* next */
-	"2:	.quad 0\n"			/* end */
-	"3:	.quad 0\n"			/* done */
-	"4:	.quad 0\n"			/* rax */
-	"5:	.quad 0\n"			/* rsp */
-	"6:	.quad 0\n"			/* target */
-	"7:	.quad 0\n"			/* site */
-	"8:	.quad 0\n"			/* stop */
-	"inproc_code_entry:\n"
-	"	mov %rsp, 5b(%rip)\n"
-	"	lea 8192+inproc_code(%rip), %rsp\n"
-	"	pushfq\n"
-	"	push %rcx\n"
-	"	push %rdx\n"
-	"	push %rsi\n"
-	"	push %rdi\n"
-	"	push %rbx\n"
-	"	push %r11\n"
-	"	cld\n"
-	"	mov %rax, 7b(%rip)\n"
-	"	mov 1b(%rip), %rbx\n"
-	"	cmp 2b(%rip), %rbx\n"
-	"	je 20f\n"
-	/* The call: number, place, arguments. */
-	"	mov 4b(%rip), %rcx\n"
-	"	mov 16(%rbx), %edx\n"
-	"	cmp %rcx, %rdx\n"
-	"	jne 20f\n"
-	"	mov (%rax), %rcx\n"
-	"	cmp %rcx, 32(%rbx)\n"
-	"	jne 20f\n"
-	"	cmp %rdi, 40(%rbx)\n"
-	"	jne 20f\n"
-	"	cmp %rsi, 48(%rbx)\n"
-	"	jne 20f\n"
-	"	mov 32(%rsp), %rdx\n"
-	"	cmp %rdx, 56(%rbx)\n"
-	"	jne 20f\n"
-	"	cmp %r10, 64(%rbx)\n"
-	"	jne 20f\n"
-	"	cmp %r8, 72(%rbx)\n"
-	"	jne 20f\n"
-	"	cmp %r9, 80(%rbx)\n"
-	"	jne 20f\n"
-	/* Its pieces of memory, each rounded up to a multiple of eight. */
-	"	mov (%rbx), %edx\n"
-	"	add %rbx, %rdx\n"
-	"	lea 88(%rbx), %rsi\n"
-	"10:	lea 16(%rsi), %rcx\n"
-	"	cmp %rdx, %rcx\n"
-	"	ja 11f\n"
-	"	mov (%rsi), %rdi\n"
-	"	mov 8(%rsi), %ecx\n"
-	"	add $16, %rsi\n"
-	"	rep movsb\n"
-	"	add $7, %rsi\n"
-	"	and $-8, %rsi\n"
-	"	jmp 10b\n"
-	/* Its result; rcx and r11 as the processor leaves them. */
-	"11:	mov 24(%rbx), %rcx\n"
-	"	mov %rcx, 4b(%rip)\n"
-	"	mov %rdx, 1b(%rip)\n"
-	"	incq 3b(%rip)\n"
-	"	mov (%rax), %rcx\n"
-	"	mov %rcx, 40(%rsp)\n"
-	"	mov 48(%rsp), %rcx\n"
-	"	mov %rcx, (%rsp)\n"
-	"	mov 8(%rax), %rcx\n"
-	"	cmp 2b(%rip), %rdx\n"
-	"	jne 30f\n"
-	"	cmpq $0, 8b(%rip)\n"
-	"	je 30f\n"
-	"	lea 40f(%rip), %rcx\n"
-	"	jmp 30f\n"
-	/* Another call, or one of which no event is here. */
-	"20:	mov 16(%rax), %rcx\n"
-	"30:	mov %rcx, 6b(%rip)\n"
-	"	pop %r11\n"
-	"	pop %rbx\n"
-	"	pop %rdi\n"
-	"	pop %rsi\n"
-	"	pop %rdx\n"
-	"	pop %rcx\n"
-	"	popfq\n"
-	"	mov 5b(%rip), %rsp\n"
-	"	mov 4b(%rip), %rax\n"
-	"	jmp *6b(%rip)\n"
-	"40:	int3\n"
-	"inproc_code_stop:\n"
-	"inproc_code_end:\n"
-	".popsection\n");
-
-static struct data *data_of(const struct inproc *p)
+struct inproc_data *inproc_data(const struct inproc *p)
 {
-	return (struct data *)(void *)p->area;
+	return (struct inproc_data *)(void *)p->area;
+}
+
+struct inproc_slot *inproc_slot(const struct inproc *p, size_t i)
+{
+	return (struct inproc_slot *)(void *)(p->area + INPROC_SLOTS +
+					      i * inproc_data(p)->slot_bytes);
+}
+
+unsigned char *inproc_xstate(const struct inproc *p, size_t i)
+{
+	return (unsigned char *)inproc_slot(p, i) + INPROC_XSTATE;
+}
+
+uint64_t inproc_code_bytes(void)
+{
+	return (uint64_t)(__stop_inproc_text - inproc_code);
+}
+
+/* Of all that the system has switched on; 0: it has no such areas. */
+static size_t xstate_bytes(void)
+{
+	unsigned int a, b, c, d;
+
+	return __get_cpuid_count(0xd, 0, &a, &b, &c, &d) ? b : 0;
 }
 
 int inproc_new(struct inproc *p, struct err *err)
 {
-	const size_t n = (size_t)(inproc_code_end - inproc_code);
 	void *area = MAP_FAILED;
+	struct inproc_data *d;
 
 	*p = (struct inproc){ .fd = memfd_create("replay", MFD_CLOEXEC) };
 	if (p->fd >= 0 && !ftruncate(p->fd, (off_t)INPROC_BYTES))
 		area = mmap(NULL, INPROC_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
-	if (area == MAP_FAILED || n > CODE_BYTES) {
+	if (area == MAP_FAILED || &__start_inproc_text[0] != &inproc_code[0] ||
+	    inproc_code_bytes() > INPROC_STACK - INPROC_CODE) {
 		inproc_release(p);
 		return err_sys(err, errno, "cannot share memory with the replay");
 	}
 	p->area = area;
-	memcpy(p->area, inproc_code, n);
+	memcpy(p->area + INPROC_CODE, inproc_code, inproc_code_bytes());
+	p->xstate_bytes = xstate_bytes();
+	d = inproc_data(p);
+	d->slot_bytes = (INPROC_XSTATE + p->xstate_bytes + 63) & ~(uint64_t)63;
+	p->nslots = (INPROC_EVENTS - INPROC_SLOTS) / d->slot_bytes;
+	inproc_end(p);
 	return 0;
 }
 
@@ -165,41 +81,82 @@ void inproc_begin(struct inproc *p)
 	p->used = p->n = 0;
 }
 
-bool inproc_add(struct inproc *p, const struct rr_head *ev)
+struct inproc_step *inproc_add(struct inproc *p, const struct rr_head *ev)
 {
-	if (ev->bytes > INPROC_BYTES - EVENTS_AT - p->used)
-		return false;
-	memcpy(p->area + EVENTS_AT + p->used, ev, ev->bytes);
+	struct inproc_step *s = (struct inproc_step *)(void *)(p->area + INPROC_STEPS) + p->n;
+
+	if (p->n == INPROC_NSTEPS || ev->bytes > INPROC_BYTES - INPROC_EVENTS - p->used)
+		return NULL;
+	memcpy(p->area + INPROC_EVENTS + p->used, ev, ev->bytes);
+	*s = (struct inproc_step){ .event = INPROC_AT + INPROC_EVENTS + p->used };
 	p->used += ev->bytes;
 	p->n++;
+	return s;
+}
+
+bool inproc_real(struct inproc *p, struct inproc_step *s, const uint64_t call[7])
+{
+	const size_t n = 7 * sizeof(call[0]);
+
+	if (n > INPROC_BYTES - INPROC_EVENTS - p->used)
+		return false;
+	memcpy(p->area + INPROC_EVENTS + p->used, call, n);
+	s->real = INPROC_AT + INPROC_EVENTS + p->used;
+	p->used += n;
 	return true;
 }
 
-void inproc_start(struct inproc *p, bool stop)
+void inproc_set_places(struct inproc *p, const struct inproc_place *at, size_t n)
 {
-	struct data *d = data_of(p);
+	struct inproc_place *to = (struct inproc_place *)(void *)(p->area + INPROC_PLACES);
 
-	d->next = INPROC_AT + EVENTS_AT;
-	d->end = d->next + p->used;
-	d->done = 0;
+	memset(to, 0, INPROC_NPLACES * sizeof(*to));
+	/* One that finds no room costs a stop. */
+	for (size_t i = 0; i < n && i < INPROC_NPLACES / 2; i++) {
+		uint64_t k = inproc_hash(at[i].ip);
+
+		while (to[k].ip)
+			k = (k + 1) % INPROC_NPLACES;
+		to[k] = at[i];
+	}
+}
+
+void inproc_start(struct inproc *p, size_t slot, bool stop)
+{
+	const uint64_t regs = INPROC_AT + (uint64_t)((unsigned char *)inproc_slot(p, slot) - p->area);
+	struct inproc_data *d = inproc_data(p);
+
+	d->next = 0;
+	d->end = p->n;
+	d->slot = (uint32_t)slot;
+	d->top = regs + offsetof(struct inproc_slot, regs.ss);
+	d->fs = inproc_slot(p, slot)->regs.fs_base;
+	d->gs = inproc_slot(p, slot)->regs.gs_base;
 	d->stop = stop;
 }
 
+/* Who comes then makes its call. */
 void inproc_end(struct inproc *p)
 {
-	struct data *d = data_of(p);
-
-	d->next = d->end = 0;
+	inproc_begin(p);
+	inproc_start(p, 0, true);
 }
 
-size_t inproc_done(const struct inproc *p)
-{
-	return data_of(p)->done;
-}
+/* ---- addresses in the processes ------------------------------------------------------------ */
 
 static uint64_t address_of(const unsigned char *code)
 {
-	return INPROC_AT + (uint64_t)(code - inproc_code);
+	return INPROC_AT + INPROC_CODE + (uint64_t)(code - inproc_code);
+}
+
+uint64_t inproc_code_at(void)
+{
+	return INPROC_AT + INPROC_CODE;
+}
+
+bool inproc_is_code(uint64_t ip)
+{
+	return ip - inproc_code_at() < inproc_code_bytes();
 }
 
 uint64_t inproc_entry(void)
@@ -207,9 +164,9 @@ uint64_t inproc_entry(void)
 	return address_of(inproc_code_entry);
 }
 
-uint64_t inproc_rax(void)
+uint64_t inproc_steps(void)
 {
-	return INPROC_AT + offsetof(struct data, rax);
+	return address_of(inproc_code_steps);
 }
 
 uint64_t inproc_stop(void)
@@ -217,7 +174,12 @@ uint64_t inproc_stop(void)
 	return address_of(inproc_code_stop);
 }
 
-uint64_t inproc_last_site(const struct inproc *p)
+uint64_t inproc_rax(void)
 {
-	return data_of(p)->site;
+	return INPROC_AT + offsetof(struct inproc_data, rax);
+}
+
+uint64_t inproc_blocked(void)
+{
+	return INPROC_AT + offsetof(struct inproc_data, blocked);
 }

@@ -24,14 +24,18 @@ static uint32_t trap_mask(uint32_t inner)
 /* The least number of at least @low that has traps where @mask says. False: there is none. */
 static bool with_traps(uint32_t low, uint32_t mask, uint32_t *got)
 {
-	uint32_t d = (low & ~mask) | (TRAPS & mask);
+	uint64_t d = (low & ~mask) | (TRAPS & mask);
+	int bit;
 
 	if (d < low) {
-		d = (((low | mask) + 1) & ~mask) | (TRAPS & mask);
-		if (d < low)
+		/* One more above the first bit that is too small, and as little as can be below. */
+		bit = 31 - __builtin_clz((uint32_t)d ^ low);
+		d = (((uint64_t)(low | mask) >> bit) + 1) << bit;
+		if (d > UINT32_MAX)
 			return false;
+		d = (d & ~mask) | (TRAPS & mask);
 	}
-	*got = d;
+	*got = (uint32_t)d;
 	return true;
 }
 

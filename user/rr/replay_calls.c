@@ -181,9 +181,22 @@ bool replay_is_plain(const struct rr_head *h)
 	const struct rr_ev_call *e = (const void *)h;
 
 	return h->type == RR_EV_CALL && h->bytes >= sizeof(*e) && !h->flags &&
-	       e->nr < RR_NR_CALLS && rows[e->nr].action == RR_EMULATE &&
-	       e->nr != SYS_process_vm_writev && !replay_is_limit(e) && writes_for_sure(e) &&
+	       replay_is_emulated(e->nr) && e->nr != SYS_process_vm_writev &&
+	       !replay_is_limit(e) && writes_for_sure(e) &&
 	       !(e->ret <= -512 && e->ret >= -516);
+}
+
+bool replay_is_emulated(uint64_t nr)
+{
+	return nr < RR_NR_CALLS && rows[nr].action == RR_EMULATE;
+}
+
+bool replay_is_memory(const struct rr_head *h)
+{
+	const struct rr_ev_call *e = (const void *)h;
+
+	return h->type == RR_EV_CALL && h->bytes == sizeof(*e) && !h->flags &&
+	       e->nr < RR_NR_CALLS && rows[e->nr].action == RR_MEMORY;
 }
 
 void replay_note(struct rthread *t, const struct rr_ev_call *e)
@@ -194,6 +207,8 @@ void replay_note(struct rthread *t, const struct rr_ev_call *e)
 	}
 	if (e->nr == SYS_set_robust_list && !e->ret)
 		t->robust = e->arg[0];
+	if (e->nr == SYS_brk)
+		t->space->brk = (uint64_t)e->ret;
 }
 
 /* Whether the event only ends the call that made the thread or its image. */
@@ -214,11 +229,6 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 		return replay_damaged(p, "a call");
 	if (ends_birth(t))
 		return 0;
-	r = replay_batch(p, t, e);
-	if (r > 0)
-		replay_note(t, e);
-	if (r)
-		return r < 0 ? r : 0;
 	r = replay_to_call(p, t);
 	r = r ? r : rthread_enter(t, p->err);
 	r = r ? r : compare(p, t, e);
@@ -245,7 +255,5 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 	t->after_call = true;
 	t->broken = e->ret <= -512 && e->ret >= -516;
 	t->broken_nr = e->nr;
-	r = tracee_set_regs(&t->space->t, p->err);
-	return r || !replay_is_plain(h) || !t->space->inproc ? r :
-	       tracee_passed(&t->space->t, e->ip, p->err);
+	return tracee_set_regs(&t->space->t, p->err);
 }

@@ -75,7 +75,6 @@ static int move_brk(struct replayer *p, struct rthread *t, const struct rr_ev_ca
 	const bool known = t->space->brk;
 	long ret;
 
-	t->space->brk = now;
 	if (!known || to == was)
 		return 0;
 	if (to > was)
@@ -153,8 +152,7 @@ static int set_base(struct replayer *p, struct rthread *t, const struct rr_ev_ca
 	return 0;
 }
 
-/* Advice that the program cannot tell from none, and that may be taken or not. */
-static bool is_hint(uint64_t advice)
+bool replay_is_hint(uint64_t advice)
 {
 	static const uint64_t hints[] = {
 		MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_MERGEABLE,
@@ -186,7 +184,7 @@ static int do_real(struct replayer *p, struct rthread *t, const struct rr_ev_cal
 	if (e->nr == SYS_madvise && (arg[2] == MADV_DONTFORK || arg[2] == MADV_WIPEONFORK))
 		t->space->t.advised = true;
 	r = tracee_call(&t->space->t, &ret, p->err, e->nr, arg);
-	if (r || ret == e->ret || (e->nr == SYS_madvise && is_hint(arg[2])))
+	if (r || ret == e->ret || (e->nr == SYS_madvise && replay_is_hint(arg[2])))
 		return r;
 	return other_result(p, t, e, ret);
 }
@@ -198,7 +196,8 @@ int replay_make_way(struct replayer *p, struct rthread *t, uint64_t start, uint6
 
 	if (start < INPROC_AT + INPROC_BYTES && INPROC_AT < end) {
 		t->space->inproc = false;
-		r = tracee_unpatch(&t->space->t, 0, UINT64_MAX, p->err);
+		r = tracee_block(&t->space->t, false, p->err);
+		r = r ? r : tracee_unpatch(&t->space->t, 0, UINT64_MAX, p->err);
 		if (r)
 			return r;
 	}

@@ -54,7 +54,7 @@ int replay_to_call(struct replayer *p, struct rthread *t)
 		return replay_fail(p, t, EILSEQ, "signal %d at %#llx was not recorded", sig,
 				   (unsigned long long)t->space->t.regs.rip);
 	t->at_call = true;
-	return 0;
+	return replay_passed(p, t);
 }
 
 int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_head *h,

@@ -24,6 +24,7 @@ struct shared_file {
 };
 
 struct replayer;
+struct script;
 
 /*
  * Who looks on, and may stop a replay for as long as it likes. All but the last may give
@@ -53,6 +54,7 @@ struct replayer {
 	uint64_t shown;		/* the last event whose output was given */
 	bool stop;		/* by who looks on: there is no more to do */
 	struct inproc inproc;
+	struct script *script;	/* what was written into it last */
 	size_t ahead;		/* events to come that a process has done already */
 	struct err *err;
 };
@@ -72,12 +74,21 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h);
 int replay_to_place(struct replayer *p, struct rthread *t, const struct rr_head *h,
 		    const struct rr_place *at, size_t bytes);
 /*
- * Has the process do this call and those behind it by itself. 1: this one is done, and .ahead
- * more; 0: it is to be done, the thread may stand at it; -errno.
+ * Has the process do this event and those behind it by itself. 1: this one is done, and .ahead
+ * more; 0: it is to be done; -errno.
  */
-int replay_batch(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
+int replay_batch(struct replayer *p, struct rthread *t, const struct rr_head *h);
+/* The thread stands at a call: its place is patched, if that is worth it. */
+int replay_passed(struct replayer *p, struct rthread *t);
 /* Whether the event is of a call that needs nothing but that memory and a result are written. */
 bool replay_is_plain(const struct rr_head *h);
+bool replay_is_emulated(uint64_t nr);	/* such calls need no more */
+/* Whether it is of one that changes what is mapped, without a file. */
+bool replay_is_memory(const struct rr_head *h);
+/* Advice that the program cannot tell from none, and that may be taken or not. */
+bool replay_is_hint(uint64_t advice);
+/* What a thread's end means for the whole. */
+void replay_note_exit(struct replayer *p, const struct rthread *t, const struct rr_ev_exit *e);
 /* What a plain call means for the thread's end. */
 void replay_note(struct rthread *t, const struct rr_ev_call *e);
 int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h);

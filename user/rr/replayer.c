@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "rr/replay_state.h"
+#include "rr/replay_script.h"
 #include "rr/robust.h"
 
 int replay_fail(const struct replayer *p, const struct rthread *t, int code, const char *fmt, ...)
@@ -222,6 +222,13 @@ static int on_switch(struct replayer *p, struct rthread *t, const struct rr_head
 	return r;
 }
 
+/* Of a process whose threads end one by one, it is that of the first of them. */
+void replay_note_exit(struct replayer *p, const struct rthread *t, const struct rr_ev_exit *e)
+{
+	if (t->tid == p->first || (e->process == p->first && e->head.flags & RR_EXIT_ALL))
+		p->result->status = (int)e->code;
+}
+
 static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_head *h)
 {
 	const struct rr_ev_exit *e = (const void *)h;
@@ -242,9 +249,7 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 		r = replay_to_end(p, t, e);
 	if (r == -ECANCELED)
 		return r;
-	/* Of a process whose threads end one by one, it is that of the first of them. */
-	if (t->tid == p->first || (e->process == p->first && h->flags & RR_EXIT_ALL))
-		p->result->status = (int)e->code;
+	replay_note_exit(p, t, e);
 	if (!r && t->clear_tid && t->space->threads > 1)
 		tracee_write(&t->space->t, t->clear_tid, &none, sizeof(none));
 	if (!r && t->space && (t->space->threads > 1 || t->space->t.shares))
@@ -255,13 +260,17 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 
 static int on_event(struct replayer *p, const struct rr_head *h)
 {
-	struct rthread *t = rthreads_find(&p->all, h->tid);
+	struct rthread *t;
+	int r;
 
 	if (p->ahead) {
 		p->ahead--;
-		replay_note(t, (const void *)h);
 		return 0;
 	}
+	t = rthreads_find(&p->all, h->tid);
+	r = replay_batch(p, t, h);
+	if (r)
+		return r < 0 ? r : 0;
 	if (h->type == RR_EV_EXEC)
 		return on_exec(p, h);
 	/* The one that ran before may have ended. */
@@ -348,6 +357,7 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 		return r;
 	r = packed_read(&p.packed, opts->dir, err);
 	r = r ? r : inproc_new(&p.inproc, err);
+	r = r ? r : script_new(&p.script, err);
 	r = r ? r : replay_all(&p);
 	result->events = (unsigned long long)recread_number(p.file);
 	rthreads_release(&p.all);
@@ -356,6 +366,7 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	free(p.shared);
 	packed_release(&p.packed);
 	inproc_release(&p.inproc);
+	script_free(p.script);
 	recread_close(p.file);
 	return r;
 }

@@ -133,15 +133,30 @@ int rthread_new_space(struct rthread *t, uint64_t page, struct err *err)
 	return 0;
 }
 
+int rthread_set_xstate(struct rthread *t, const unsigned char *area, size_t bytes)
+{
+	unsigned char *to = t->xstate && bytes == t->xstate_bytes ? t->xstate :
+			    realloc(t->xstate, bytes);
+
+	if (!to)
+		return -ENOMEM;
+	t->xstate = to;
+	t->xstate_bytes = bytes;
+	memcpy(to, area, bytes);
+	return 0;
+}
+
 /* Takes the registers of who is in the process out of it. */
 static int save(struct rthread *t, struct err *err)
 {
+	static unsigned char area[XSTATE_BYTES];
+	size_t bytes = 0;
+	int r = tracee_get_fpu(&t->space->t, area, sizeof(area), &bytes, err);
+
+	if (r)
+		return r;
 	t->regs = t->space->t.regs;
-	if (!t->xstate)
-		t->xstate = aligned_alloc(64, XSTATE_BYTES);
-	if (!t->xstate)
-		return err_sys(err, ENOMEM, "cannot replay");
-	return tracee_get_fpu(&t->space->t, t->xstate, XSTATE_BYTES, &t->xstate_bytes, err);
+	return rthread_set_xstate(t, area, bytes) ? err_sys(err, ENOMEM, "cannot replay") : 0;
 }
 
 int rthread_enter(struct rthread *t, struct err *err)
@@ -162,14 +177,7 @@ int rthread_enter(struct rthread *t, struct err *err)
 
 int rthread_copy_xstate(struct rthread *to, const struct rthread *from)
 {
-	if (!from->xstate)
-		return 0;
-	to->xstate = aligned_alloc(64, XSTATE_BYTES);
-	if (!to->xstate)
-		return -ENOMEM;
-	memcpy(to->xstate, from->xstate, from->xstate_bytes);
-	to->xstate_bytes = from->xstate_bytes;
-	return 0;
+	return from->xstate ? rthread_set_xstate(to, from->xstate, from->xstate_bytes) : 0;
 }
 
 static int copy_registers(struct rthread *child, struct rthread *parent, struct err *err)

@@ -29,12 +29,12 @@ struct site *sites_add(struct sites *s, uint64_t ip)
 
 int sites_copy(struct sites *to, const struct sites *from)
 {
-	*to = (struct sites){ .n = from->n };
+	*to = (struct sites){ .n = from->n, .version = from->version };
 	if (!from->n)
 		return 0;
 	to->at = malloc(from->n * sizeof(*to->at));
 	if (!to->at) {
-		to->n = 0;
+		*to = (struct sites){ .n = 0 };
 		return -ENOMEM;
 	}
 	memcpy(to->at, from->at, from->n * sizeof(*to->at));
@@ -63,12 +63,32 @@ const struct site *sites_of_page(const struct sites *s, uint64_t ip)
 	return NULL;
 }
 
-const struct site *sites_at(const struct sites *s, uint64_t at)
+void sites_changed(struct sites *s)
+{
+	static uint64_t last;
+
+	s->version = ++last;
+}
+
+static bool overlap(uint64_t a, uint64_t an, uint64_t b, uint64_t bn)
+{
+	return a < bn && b < an;
+}
+
+bool site_in(const struct site *s, uint64_t start, uint64_t end)
+{
+	const uint64_t at = s->ip - CALL_BYTES;
+
+	return s->patched && (overlap(at, at + JUMP_BYTES, start, end) ||
+			      overlap(s->page, s->page + 2 * PAGE, start, end));
+}
+
+bool sites_in(const struct sites *s, uint64_t start, uint64_t end)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (s->at[i].patched && s->at[i].at == at)
-			return &s->at[i];
-	return NULL;
+		if (site_in(&s->at[i], start, end))
+			return true;
+	return false;
 }
 
 uint64_t sites_moved(const struct sites *s, uint64_t ip)

@@ -21,7 +21,7 @@ struct site {
 	unsigned int passes;
 	bool patched, never;	/* it cannot be */
 	uint64_t page;		/* of ours, and the next: for this one alone */
-	uint64_t at;		/* in it, a struct inproc_site */
+	uint64_t go_on;		/* in it, where what is behind the call has been moved to */
 	uint8_t was[SITE_CODE_BYTES];
 	struct moved moved;	/* what is behind the call */
 };
@@ -29,6 +29,7 @@ struct site {
 struct sites {
 	struct site *at;
 	size_t n;
+	uint64_t version;	/* of what is patched; others have others; 0: nothing is */
 };
 
 /* NULL: there is none, or no memory. */
@@ -39,9 +40,13 @@ void sites_release(struct sites *s);
 
 /* Whether one is patched. */
 bool sites_any(const struct sites *s);
-/* The patched one of which @ip is in our page; or which has the struct at @at. NULL. */
+/* What is patched has changed. */
+void sites_changed(struct sites *s);
+/* The patched one of which @ip is in our page. NULL. */
 const struct site *sites_of_page(const struct sites *s, uint64_t ip);
-const struct site *sites_at(const struct sites *s, uint64_t at);
+/* Whether a patch, or a page of ours for one, is in [start, end). */
+bool site_in(const struct site *s, uint64_t start, uint64_t end);
+bool sites_in(const struct sites *s, uint64_t start, uint64_t end);
 /* A trap that ended at @ip, at an instruction that a patch lies over: where it is now, or 0. */
 uint64_t sites_moved(const struct sites *s, uint64_t ip);
 /* In what was read from @addr, what was there before the patches. */

@@ -160,6 +160,10 @@ static int wait_stop(struct tracee *t, int *sig, enum __ptrace_request how, stru
 		r = wait_any(t, sig, how, err);
 		if (r)
 			return r;
+		if (how == PTRACE_CONT && *sig == SIGSYS && t->blocks) {
+			*sig = SIGTRAP | 0x80;
+			t->regs.rax = (unsigned long long)-ENOSYS;
+		}
 		if (*sig == (SIGTRAP | 0x80))
 			settle_call(t);
 		moved = *sig == SIGTRAP ? sites_moved(&t->sites, t->regs.rip) : 0;
@@ -454,6 +458,16 @@ int tracee_resume(struct tracee *t, bool one, int *sig, struct err *err)
 	if (one)
 		r = hide_trap_flag(t, call, pushf && t->regs.rip != from, err);
 	return r ? r : call;
+}
+
+int tracee_run_blocked(struct tracee *t, int *sig, struct err *err)
+{
+	int r;
+
+	if (ptrace(PTRACE_CONT, t->pid, 0, 0))
+		return err_sys(err, errno, "cannot run the replay");
+	r = wait_stop(t, sig, PTRACE_CONT, err);
+	return r ? r : *sig == (SIGTRAP | 0x80);
 }
 
 int tracee_run(struct tracee *t, int *sig, struct err *err)

@@ -36,6 +36,7 @@ struct tracee {
 	unsigned long forked;	/* the child of the last fork */
 	struct user_regs_struct regs;	/* as they are now; tracee_set_regs() to change them */
 	bool shares;		/* memory with other processes, or may do so */
+	bool blocks;		/* inproc.h can make its calls signals */
 	bool advised;		/* it asked for memory to be left out of forks: forkadvice.h */
 	struct tracee_hook *hook;	/* NULL: nobody */
 	struct sites sites;
@@ -78,6 +79,11 @@ int tracee_limit_stack(struct tracee *t, uint64_t bytes, struct err *err);
  * patched. What is read by tracee_read() has no patches in it.
  */
 int tracee_passed(struct tracee *t, uint64_t ip, struct err *err);
+/*
+ * Lets it make the calls of inproc.h's code by itself when it runs so; -ENOSYS: the kernel does
+ * not know how. Or no more.
+ */
+int tracee_block(struct tracee *t, bool on, struct err *err);
 /* Takes patches away that are in [start, end), or of which our page is. */
 int tracee_unpatch(struct tracee *t, uint64_t start, uint64_t end, struct err *err);
 
@@ -95,7 +101,9 @@ int tracee_sigreturn(struct tracee *t, struct err *err);
 int tracee_run(struct tracee *t, int *sig, struct err *err);
 /* The same for one instruction, behind which the signal is SIGTRAP. */
 int tracee_step(struct tracee *t, int *sig, struct err *err);
-/* Either, without the hook. */
+/* As tracee_run(), with the calls of inproc.h's code made, while inproc_data.blocked is set. */
+int tracee_run_blocked(struct tracee *t, int *sig, struct err *err);
+/* Either of the first two, without the hook. */
 int tracee_resume(struct tracee *t, bool one, int *sig, struct err *err);
 
 #endif

@@ -34,7 +34,7 @@ static int make_page(struct site *s, uint64_t entry, uint8_t *room)
 	if (c.failed)
 		return -ENOTSUP;
 	memcpy(room + behind - sizeof(site_at), &site_at, sizeof(site_at));
-	s->at = site_at;
+	s->go_on = in.go_on;
 	return 0;
 }
 
@@ -52,6 +52,7 @@ static int put(struct tracee *t, struct site *s, const uint8_t *room, uint64_t e
 	    tracee_write(t, s->ip - CALL_BYTES, jump, sizeof(jump)))
 		return err_set(err, EFAULT, "cannot write to the replay");
 	s->patched = true;
+	sites_changed(&t->sites);
 	return 0;
 }
 
@@ -100,11 +101,6 @@ int tracee_passed(struct tracee *t, uint64_t ip, struct err *err)
 	return patch(t, s, err);
 }
 
-static bool overlap(uint64_t a, uint64_t an, uint64_t b, uint64_t bn)
-{
-	return a < bn && b < an;
-}
-
 int tracee_unpatch(struct tracee *t, uint64_t start, uint64_t end, struct err *err)
 {
 	for (size_t i = 0; i < t->sites.n; i++) {
@@ -114,8 +110,7 @@ int tracee_unpatch(struct tracee *t, uint64_t start, uint64_t end, struct err *e
 		long ret;
 		int r;
 
-		if (!s->patched || (!overlap(at, at + JUMP_BYTES, start, end) &&
-				    !overlap(s->page, s->page + 2 * PAGE, start, end)))
+		if (!site_in(s, start, end))
 			continue;
 		if (tracee_write(t, at, s->was, JUMP_BYTES))
 			return err_set(err, EFAULT, "cannot write to the replay");
@@ -124,6 +119,28 @@ int tracee_unpatch(struct tracee *t, uint64_t start, uint64_t end, struct err *e
 			return r;
 		s->patched = false;
 		s->passes = 0;
+		sites_changed(&t->sites);
 	}
+	return 0;
+}
+
+/* <linux/prctl.h>, since Linux 5.11; the C library's may be older. */
+#define SET_DISPATCH 59
+#define DISPATCH_OFF 0
+#define DISPATCH_ON 1
+
+int tracee_block(struct tracee *t, bool on, struct err *err)
+{
+	const uint64_t arg[6] = { SET_DISPATCH, on ? DISPATCH_ON : DISPATCH_OFF,
+				  on ? inproc_code_at() : 0, on ? inproc_code_bytes() : 0,
+				  on ? inproc_blocked() : 0 };
+	long ret;
+	int r = t->blocks == on ? 0 : tracee_call(t, &ret, err, SYS_prctl, arg);
+
+	if (r || t->blocks == on)
+		return r;
+	if (ret)
+		return -ENOSYS;
+	t->blocks = on;
 	return 0;
 }
