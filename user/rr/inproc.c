@@ -123,15 +123,16 @@ void inproc_set_places(struct inproc *p, const struct inproc_place *at, size_t n
 
 void inproc_start(struct inproc *p, size_t slot, bool stop)
 {
-	const uint64_t regs = INPROC_AT + (uint64_t)((unsigned char *)inproc_slot(p, slot) - p->area);
+	const struct inproc_slot *s = inproc_slot(p, slot);
+	const uint64_t at = INPROC_AT + (uint64_t)((const unsigned char *)s - p->area);
 	struct inproc_data *d = inproc_data(p);
 
 	d->next = 0;
 	d->end = p->n;
 	d->slot = (uint32_t)slot;
-	d->top = regs + offsetof(struct inproc_slot, regs.ss);
-	d->fs = inproc_slot(p, slot)->regs.fs_base;
-	d->gs = inproc_slot(p, slot)->regs.gs_base;
+	d->top = at + offsetof(struct inproc_slot, regs.ss);
+	d->fs = s->regs.fs_base;
+	d->gs = s->regs.gs_base;
 	d->stop = stop;
 }
 

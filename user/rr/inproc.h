@@ -81,7 +81,7 @@ enum inproc_kind {
 /* Addresses are those in the processes. */
 struct inproc_step {
 	uint64_t event;
-	uint64_t real;		/* 0, or uint64_t[7]: a call that is made, its number and arguments */
+	uint64_t real;		/* 0, or uint64_t[7]: a call to be made, its number and arguments */
 	uint16_t kind, slot, other;
 	uint16_t any_result;	/* of the call that is made */
 };
