@@ -34,11 +34,18 @@ static char from[4096], to[4096];
 
 /* ---- what is stepped through --------------------------------------------------- */
 
+/* With what it counts in memory. */
+#ifdef __clang__
+#define SLOW __attribute__((noinline, optnone))
+#else
+#define SLOW __attribute__((optimize("O0")))
+#endif
+
 /* As it stands here: without what a sanitizer would add. */
 #define STEPPED __attribute__((noinline, no_sanitize("thread"), no_sanitize("address"), \
 			       no_sanitize("undefined")))
 
-STEPPED __attribute__((optimize("O0"))) static void counters_in_memory(void)
+STEPPED SLOW static void counters_in_memory(void)
 {
 	for (int i = 0; i < 30; i++)
 		for (int j = 0; j < 12; j++)

@@ -5,6 +5,7 @@
  *	rr_insn threads		three threads go by the counter's bits
  *	rr_insn lib PATH	the same, by run() of that library, which is this file too
  */
+#include <cpuid.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,9 +20,10 @@ __attribute__((target("rdrnd"))) static unsigned long long random_sum(void)
 	unsigned long long wide = 0;
 	unsigned int word = 0;
 	unsigned short half = 0;
+	unsigned int a, b, features = 0, d;
 	int got;
 
-	if (!__builtin_cpu_supports("rdrnd"))
+	if (!__get_cpuid(1, &a, &b, &features, &d) || !(features & bit_RDRND))
 		return 0;
 	got = _rdrand64_step(&wide) + _rdrand32_step(&word) + _rdrand16_step(&half);
 	return wide + word + half + (unsigned long long)got;

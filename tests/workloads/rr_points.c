@@ -22,7 +22,16 @@ static volatile long seen[64];
 static pthread_spinlock_t lock;
 static long rounds;
 
-__attribute__((optimize("O0"))) static void *race(void *arg)
+/* With what it counts in memory, or in registers however all the rest is compiled. */
+#ifdef __clang__
+#define SLOW __attribute__((noinline, optnone))
+#define FAST
+#else
+#define SLOW __attribute__((optimize("O0")))
+#define FAST __attribute__((optimize("O2")))
+#endif
+
+SLOW static void *race(void *arg)
 {
 	const long id = (long)(intptr_t)arg;
 
@@ -33,7 +42,7 @@ __attribute__((optimize("O0"))) static void *race(void *arg)
 	return NULL;
 }
 
-__attribute__((optimize("O2"))) static void *registers(void *arg)
+FAST static void *registers(void *arg)
 {
 	unsigned long x = (unsigned long)(intptr_t)arg + 1, taken = 0;
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/text.h"
 #include "out/jread.h"
 #include "out/json.h"
 #include "out/outstream.h"
@@ -173,7 +174,7 @@ static int read_path(struct jread *j, struct packed_file *f)
 	if (r)
 		return r;
 	free(f->path);
-	f->path = strndup(j->s, j->n);
+	f->path = text_copy(j->s, j->n);
 	return f->path ? 0 : -ENOMEM;
 }
 

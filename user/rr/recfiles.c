@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/text.h"
 #include "rr/recfile.h"
 
 struct recfiles_id recfiles_id_of(const struct rr_ev_map *m)
@@ -48,7 +49,7 @@ static int add(struct recfiles *f, const struct rr_ev_map *m, bool program)
 		f->at = more;
 		file = &more[f->n];
 		*file = (struct recfiles_file){ .id = id, .copy = m->copy };
-		file->path = strndup((const char *)(m + 1), m->path_bytes);
+		file->path = text_copy(m + 1, m->path_bytes);
 		if (!file->path)
 			return -ENOMEM;
 		f->n++;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/text.h"
 #include "rr/recfile.h"
 
 struct proc {
@@ -51,7 +52,7 @@ static int name_it(struct proc *p, const struct rr_head *h)
 		return 0;
 	p->execing = false;
 	free(p->program);
-	p->program = strndup((const char *)h + sizeof(*m), m->path_bytes);
+	p->program = text_copy(m + 1, m->path_bytes);
 	return p->program ? 0 : -ENOMEM;
 }
 
