@@ -25,7 +25,8 @@ BUILD = os.path.join(ROOT, os.environ.get("TRACER_BUILD", "build"))
 TRACER = os.path.join(BUILD, "tracer")
 SANITIZED = os.environ.get("TRACER_SANITIZED", "") not in ("", "0")
 # A sanitized or instrumented build runs slower by about this much.
-SLOW = 4 if SANITIZED else 1
+# How much longer everything may take: TRACER_SLOW where more is done than usual.
+SLOW = (4 if SANITIZED else 1) * int(os.environ.get("TRACER_SLOW", "1"))
 
 _tests = []
 _children = []

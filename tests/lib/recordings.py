@@ -5,6 +5,7 @@ import os
 
 from harness import DEVNULL, TRACER, equal, run, scratch
 
+TIMES = int(os.environ.get("TRACER_RR_TIMES", "2"))  # replays of each recording
 QUANTUM = "/proc/sys/kernel/sched_rr_timeslice_ms"
 
 
@@ -20,7 +21,7 @@ def replay(d, name="rec", **kw):
     return run([TRACER, "replay", "-a", os.path.join(d, name)], stdin=DEVNULL, **kw)
 
 
-def same(*cmd, rc=0, times=2, **kw):
+def same(*cmd, rc=0, times=TIMES, **kw):
     with scratch() as d:
         was = record(d, *cmd, rc=rc, **kw)
         for _ in range(times):

@@ -99,7 +99,10 @@ static int enlist(struct replayer *p, struct script *s, struct rthread *t)
 	return slot;
 }
 
-/* The slot of a thread, which it gets by this if need be; -1. */
+/*
+ * The slot of a thread, which it gets by this if need be; -1. One that has ended gets the CPU once
+ * more where the kernel was not through with it.
+ */
 static int slot_of(struct replayer *p, struct script *s, uint32_t tid)
 {
 	struct rthread *t;
@@ -108,6 +111,9 @@ static int slot_of(struct replayer *p, struct script *s, uint32_t tid)
 		if (s->part[i].tid == tid && !s->part[i].gone)
 			return (int)i;
 	t = rthreads_find(&p->all, tid);
+	for (size_t i = 0; t && i < s->nparts; i++)
+		if (s->first[i] == t)
+			return -1;
 	return t ? enlist(p, s, t) : -1;
 }
 
