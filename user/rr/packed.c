@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/text.h"
+#include "base/textcopy.h"
 #include "out/jread.h"
 #include "out/json.h"
 #include "out/outstream.h"

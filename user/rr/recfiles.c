@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/text.h"
+#include "base/textcopy.h"
 #include "rr/recfile.h"
 
 struct recfiles_id recfiles_id_of(const struct rr_ev_map *m)

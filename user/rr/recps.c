@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/text.h"
+#include "base/textcopy.h"
 #include "rr/recfile.h"
 
 struct proc {

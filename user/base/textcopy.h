@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef BASE_TEXT_H
-#define BASE_TEXT_H
+#ifndef BASE_TEXTCOPY_H
+#define BASE_TEXTCOPY_H
 
 #include <stdlib.h>
 #include <string.h>
