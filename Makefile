@@ -304,7 +304,7 @@ $(B)/tests/tui/%: $(B)/obj/tests/tui/%.o $(LIB)
 $(B)/tests/rr/%: $(B)/obj/tests/rr/%.o $(LIB)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(LIB) -o $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $< $(LIB) $(REPLAY_LIBS) -o $@
 
 # Reports of made-up figures.
 $(B)/tests/report/%: $(B)/obj/tests/report/%.o $(LIB)

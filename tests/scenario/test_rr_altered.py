@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Recordings that were altered (tests/rr/alter.c), whose checksums are right all the same."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from harness import (BUILD, PIPE, SANITIZED, SLOW, TRACER, check, main, run, scratch, start, test,
+                     workload)
+from recordings import record
+
+ALTER = os.path.join(BUILD, "tests", "rr", "alter")
+SEEDS = 15 if SANITIZED else 50
+
+
+def check_end(what, p):
+    try:
+        err = p.communicate(timeout=5 * SLOW)[1]
+    except subprocess.TimeoutExpired:
+        p.send_signal(signal.SIGINT)
+        err = p.communicate(timeout=5 * SLOW)[1]
+    check(0 <= p.returncode < 126 or p.returncode == -signal.SIGINT,
+          f"{what}: exit {p.returncode}: {err[-500:]}")
+    check(p.returncode != 2 or err.startswith(b"tracer: "), f"{what}: {err}")
+
+
+@test
+def events_that_say_something_else():
+    """With right checksums: what they say leads to an error, and to no crash. A program that
+    goes on for ever by them is ended as by Ctrl-C."""
+    with scratch() as d:
+        record(d, workload("rr_turns"), "ends", name="threads")
+        record(d, "bash", "-c", "trap 'echo t' USR1; (seq 99 | sort -R >/dev/null; kill -USR1 $$);"
+               " for i in 1 2; do /bin/true; done; echo done", name="processes")
+        for name in "threads", "processes":
+            other = os.path.join(d, name + "2")
+            shutil.copytree(os.path.join(d, name), other)
+            for seed in range(SEEDS):
+                os.unlink(os.path.join(other, "events"))
+                run([ALTER, os.path.join(d, name, "events"), os.path.join(other, "events"),
+                     str(seed)]).ok()
+                p = start([TRACER, "replay", "-a", other], stdout=PIPE, stderr=PIPE)
+                check_end(f"{name}, seed {seed}", p)
+
+
+if __name__ == "__main__":
+    main()
