@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#define MOST_AT_FIRST 32
+#define MOST_AT_FIRST 8
 #define LEAST 2		/* steps with a stop behind them: it costs as much as one */
 
 int script_new(struct script **out, struct err *err)

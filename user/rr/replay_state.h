@@ -46,6 +46,7 @@ struct replayer {
 	struct replayer_result *result;
 	struct recread *file;
 	struct rthreads all;
+	struct tracee seed;	/* an empty process, of which those of new images are made */
 	uint32_t first, running;	/* thread ids */
 	struct shared_file *shared;
 	size_t nshared;

@@ -99,7 +99,7 @@ static int on_exec(struct replayer *p, const struct rr_head *h)
 	t->new_image = true;
 	t->at_call = false;
 	t->clear_tid = t->robust = 0;
-	r = rthread_new_space(t, e->vdso, p->err);
+	r = rthread_new_space(t, &p->seed, e->vdso, p->err);
 	r = r ? r : map_inproc(p, t->space);
 	r = r ? r : tracee_reset_fpu(&t->space->t, p->err);
 	if (r)
@@ -346,7 +346,8 @@ static int replay_all(struct replayer *p)
 int replayer_run(const struct replayer_opts *opts, struct replayer_result *result,
 		 struct err *err)
 {
-	struct replayer p = { .opts = opts, .result = result, .err = err };
+	struct replayer p = { .opts = opts, .result = result, .err = err,
+			      .seed = { .pid = -1 } };
 	char path[4096];
 	int r;
 
@@ -361,6 +362,7 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	r = r ? r : replay_all(&p);
 	result->events = (unsigned long long)recread_number(p.file);
 	rthreads_release(&p.all);
+	tracee_kill(&p.seed);
 	for (size_t i = 0; i < p.nshared; i++)
 		close(p.shared[i].fd);
 	free(p.shared);

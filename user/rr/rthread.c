@@ -114,14 +114,14 @@ static struct rspace *new_space(struct err *err)
 	return s;
 }
 
-int rthread_new_space(struct rthread *t, uint64_t page, struct err *err)
+int rthread_new_space(struct rthread *t, struct tracee *seed, uint64_t page, struct err *err)
 {
 	struct rspace *s = new_space(err);
 	int r;
 
 	if (!s)
 		return -ENOMEM;
-	r = tracee_new(&s->t, page, err);
+	r = tracee_new(&s->t, seed, page, err);
 	if (r) {
 		free(s);
 		return r;

@@ -63,8 +63,8 @@ int rthreads_rename(struct rthreads *all, struct rthread *t, uint32_t tid);
 void rthreads_remove(struct rthreads *all, struct rthread *t);
 void rthreads_release(struct rthreads *all);
 
-/* Leaves the space it was in for a new, empty one with our page at @page. */
-int rthread_new_space(struct rthread *t, uint64_t page, struct err *err);
+/* Leaves the space it was in for a new, empty one: tracee_new(). */
+int rthread_new_space(struct rthread *t, struct tracee *seed, uint64_t page, struct err *err);
 /* The floating-point state that it has while it is not in the process; 0 or -ENOMEM. */
 int rthread_set_xstate(struct rthread *t, const unsigned char *area, size_t bytes);
 /* What @from has saved of floating-point state, if anything. 0 or -ENOMEM. */

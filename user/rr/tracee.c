@@ -280,7 +280,8 @@ static int empty(struct tracee *t, struct err *err)
 	return r ? r : need(t, t->page, err, "unmap all", SYS_munmap, above);
 }
 
-int tracee_new(struct tracee *t, uint64_t page, struct err *err)
+/* The first one, of which the others are made: of us there would be much to unmap each time. */
+static int make_seed(struct tracee *t, uint64_t page, struct err *err)
 {
 	int sig, r;
 
@@ -298,6 +299,17 @@ int tracee_new(struct tracee *t, uint64_t page, struct err *err)
 	if (r)
 		tracee_kill(t);
 	return r;
+}
+
+int tracee_new(struct tracee *t, struct tracee *seed, uint64_t page, struct err *err)
+{
+	int r = 0;
+
+	if (seed->pid <= 0 || seed->page != page) {
+		tracee_kill(seed);
+		r = make_seed(seed, page, err);
+	}
+	return r ? r : tracee_fork(t, seed, err);
 }
 
 int tracee_fork(struct tracee *t, struct tracee *from, struct err *err)

@@ -42,8 +42,11 @@ struct tracee {
 	struct sites sites;
 };
 
-/* An empty one, with our page at @page; -errno with words. */
-int tracee_new(struct tracee *t, uint64_t page, struct err *err);
+/*
+ * An empty one, with our page at @page; -errno with words. It is a fork of @seed, which is made
+ * by this where .pid is -1, and is another empty one.
+ */
+int tracee_new(struct tracee *t, struct tracee *seed, uint64_t page, struct err *err);
 /* A child of @from, as that asked for its children; its registers are to be set. */
 int tracee_fork(struct tracee *t, struct tracee *from, struct err *err);
 /* The same as a copy of all that is there, of which the replayed program does not know. */
