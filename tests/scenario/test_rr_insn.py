@@ -5,8 +5,8 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (ROOT, SANITIZED, Skip, TRACER, check, contains, equal, main, need, run, scratch, test,
-                     workload)
+from harness import (ROOT, SANITIZED, Skip, TRACER, check, contains, equal, main, need, run,
+                     scratch, test, workload)
 from recordings import quantum, record, replay, same
 
 SOURCE = os.path.join(ROOT, "tests", "workloads", "rr_insn.c")
