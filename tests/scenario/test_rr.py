@@ -61,6 +61,10 @@ def languages_and_tools():
     for tool in ("perl", "sqlite3", "git", "gcc", "xz"):
         need(tool)
     same("python3", "-c", "import random, time; print(random.random(), time.time())")
+    same("/usr/bin/python3", "-c",
+         "import os, subprocess as s\n"
+         "print([s.check_output(['sh', '-c', f'echo {i} $$']) for i in range(3)], os.getpid())")
+    same("cat", "/proc/self/stat", "/proc/self/maps", "/proc/meminfo")
     same("perl", "-e", "fork; print $$, rand, \"\\n\"; wait")
     same("sqlite3", ":memory:", "select random()")
     same("xz", "-T2", "-c", "/etc/services")
@@ -74,7 +78,8 @@ def languages_and_tools():
 @test
 def threads():
     same(workload("futex_pingpong"), "200")
-    same(workload("thread_storm"), "53")
+    same(workload("thread_storm"), "2000")
+    same(workload("live_threads"), "200" if SANITIZED else "2000")
     same(workload("mutex_contend"), "3", "101")
     same("/usr/bin/python3", "-c",
          "import queue, random, threading\n"
