@@ -238,6 +238,36 @@ static void handlers(void)
 	printf("%ld\n", handled);
 }
 
+/* Code with a call in it, each time another behind the call: mov eax, 110; syscall; add eax, i. */
+static void *rewrites(void *arg)
+{
+	unsigned char code[] = { 0xb8, 110, 0, 0, 0, 0x0f, 0x05, 0x05, 0, 0, 0, 0, 0xc3 };
+	static long sums[THREADS];
+	const long n = (long)arg;
+	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int (*fn)(void);
+
+	memcpy(&fn, &at, sizeof(fn));
+	for (int i = 0; i < ROUNDS; i++) {
+		code[8] = (unsigned char)i;
+		if (at == MAP_FAILED || mprotect(at, 4096, PROT_READ | PROT_WRITE))
+			wl_die("mmap");
+		memcpy(at, code, sizeof(code));
+		mprotect(at, 4096, PROT_READ | PROT_EXEC);
+		sums[n] += fn() - getppid();
+		turn();
+	}
+	if (!n)
+		for (int i = 0; i < THREADS; i++)
+			printf("%ld\n", sums[i]);
+	return NULL;
+}
+
+static void code(void)
+{
+	run(rewrites, THREADS);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void);
@@ -249,6 +279,7 @@ static const struct {
 	{ "live", live },
 	{ "clones", clones },
 	{ "handlers", handlers },
+	{ "code", code },
 };
 
 int main(int argc, char **argv)

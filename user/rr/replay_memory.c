@@ -210,6 +210,9 @@ static int make_room(struct replayer *p, struct rthread *t, const struct rr_ev_c
 
 	switch (e->nr) {
 	case SYS_munmap: return replay_make_way(p, t, e->arg[0], e->arg[1]);
+	case SYS_mprotect:
+	case SYS_pkey_mprotect:
+		return e->arg[2] & PROT_WRITE ? replay_make_way(p, t, e->arg[0], e->arg[1]) : 0;
 	case SYS_brk:
 		return replay_make_way(p, t, t->space->brk, (uint64_t)e->ret - t->space->brk);
 	case SYS_mremap:

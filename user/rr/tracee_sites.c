@@ -56,6 +56,17 @@ static int put(struct tracee *t, struct site *s, const uint8_t *room, uint64_t e
 	return 0;
 }
 
+/*
+ * Code that can be written may be another one later, and what has been moved of it would not be;
+ * replay_memory.c takes patches away where the program may write from then on.
+ */
+static bool stays(const struct procmaps *maps, uint64_t at)
+{
+	const struct procmap *m = procmaps_find(maps, at);
+
+	return m && !m->shared && !(m->prot & PROT_WRITE);
+}
+
 static int patch(struct tracee *t, struct site *s, struct err *err)
 {
 	struct jump_want w = { .at = s->ip - CALL_BYTES, .inner = 1 << CALL_BYTES,
@@ -75,7 +86,7 @@ static int patch(struct tracee *t, struct site *s, struct err *err)
 	r = procmaps_read(&maps, t->pid, err);
 	if (r)
 		return r;
-	for (unsigned int i = 0; jump_find(&w, &maps, i, &entry); i++) {
+	for (unsigned int i = 0; stays(&maps, w.at) && jump_find(&w, &maps, i, &entry); i++) {
 		memset(room, 0xcc, sizeof(room));
 		s->page = entry & ~(PAGE - 1);
 		if (make_page(s, entry, room))
