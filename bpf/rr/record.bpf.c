@@ -13,6 +13,7 @@
 #include "lib/mapped.bpf.h"
 #include "lib/recorded.bpf.h"
 #include "shared/rr_outs.inc"
+#include "shared/rr_sum.h"
 
 #define CHUNK_BYTES	16384u		/* of a piece, at most */
 #define EVENT_FULL	32768u		/* an event that is longer leaves */
@@ -48,6 +49,9 @@ struct scratch {
 	u32 used;		/* of .at */
 	u32 room;		/* of the ring, for this call */
 	u16 flags;		/* of the event at hand */
+	u32 unsummed;		/* some of the output could not be read */
+	struct rr_sum sum;
+	u64 part[RR_SUM_PART / 8];	/* of what is summed */
 	u8 at[SCRATCH_BYTES];
 };
 struct {
@@ -151,6 +155,52 @@ static __always_inline void add_outputs(struct scratch *s, u32 nr, const u64 arg
 	rr_begin(&s->walk, nr, arg, ret);
 	s->left = (struct rr_range){ 0, 0 };
 	bpf_loop(CHUNKS_MAX, step, NULL, 0);
+}
+
+/* Adds @n bytes of the part to the sum. A function of its own, verified once. */
+__attribute__((noinline)) int sum_part(u32 n);
+__attribute__((noinline)) int sum_part(u32 n)
+{
+	u32 zero = 0;
+	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (s)
+		rr_sum_add(&s->sum, s->part, n);
+	return 0;
+}
+
+/* A step of the walk over what a call put out. */
+static long sum_step(u64 i, void *ctx)
+{
+	u32 zero = 0, n;
+	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	u64 *end;
+
+	if (!s)
+		return 1;
+	if (!s->left.bytes)
+		return !rr_next(&s->walk, &s->left);
+	n = s->left.bytes < RR_SUM_PART ? s->left.bytes : RR_SUM_PART;
+	end = s->part + (n / 8 & (RR_SUM_PART / 8 - 1) & ~3u);
+	end[0] = end[1] = end[2] = end[3] = 0;
+	if (bpf_probe_read_user(s->part, n, (const void *)s->left.addr)) {
+		s->unsummed = 1;
+		return 1;
+	}
+	sum_part(n);
+	s->left.addr += n;
+	s->left.bytes -= n;
+	return 0;
+}
+
+/* The sum of what the call put out; 0: it cannot be had. */
+static __always_inline u32 sum_output(struct scratch *s, u32 nr, const u64 arg[6], s64 ret)
+{
+	s->left = rr_begin_put(&s->walk, nr, arg, ret);
+	s->unsummed = 0;
+	rr_sum_begin(&s->sum);
+	bpf_loop(CHUNKS_MAX, sum_step, NULL, 0);
+	return s->unsummed || s->left.bytes ? 0 : rr_sum_end(&s->sum);
 }
 
 static __always_inline bool is_output(u32 i, const struct file *file, u64 ino, u32 dev)
@@ -288,7 +338,7 @@ static __always_inline bool note_mapped(struct task_struct *task, struct rr_ev_c
 	if (!(e->arg[3] & MAP_SHARED))
 		return send_mapped(file, e->head.tid) != RR_MAPPED_SYSTEM ||
 		       e->arg[2] & PROT_EXEC;
-	e->writers = writers_of(file);
+	e->told = writers_of(file);
 	send_mapped(file, e->head.tid);
 	return true;
 }
@@ -372,6 +422,8 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 	};
 	if (flags & (RR_FLAG_FILE | RR_FLAG_WROTE))
 		look = flags & RR_FLAG_WROTE || note_mapped(task, e);
+	if (flags & (RR_FLAG_STDOUT | RR_FLAG_STDERR))
+		e->told = sum_output(s, nr, arg, ret);
 	s->used = sizeof(*e);
 	s->flags = flags & ~FLAG_MEMORY;
 	s->room = RR_RING_BYTES - bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA);

@@ -50,7 +50,11 @@ struct rr_piece {
 struct rr_ev_call {
 	struct rr_head head;
 	u32 nr;
-	u32 writers;	/* of mmap: other mappings by which what it mapped can be changed */
+	/*
+	 * Of one that wrote to the output: the sum of that (rr_sum.h), 0 where it could not be
+	 * read. Of mmap: other mappings by which what it mapped can be changed.
+	 */
+	u32 told;
 	s64 ret;
 	u64 ip;
 	u64 arg[6];

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Instructions that read what no replay would read again: they get the recorded results."""
+import contextlib
 import os
+import re
+import socket
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import (ROOT, SANITIZED, Skip, TRACER, check, contains, equal, main, need, run,
                      scratch, test, workload)
-from recordings import quantum, record, replay, same
+from recordings import TIMES, quantum, record, replay, same
 
 SOURCE = os.path.join(ROOT, "tests", "workloads", "rr_insn.c")
 SUM_OF_DECOY = "1cd74f71"
@@ -35,6 +38,15 @@ def compiled(d, name, *options):
     if r.rc:
         raise Skip(f"gcc {' '.join(options)} does not work here")
     return path
+
+
+@contextlib.contextmanager
+def out_socket():
+    """Takes what is sent to it, by send and by write."""
+    with contextlib.ExitStack() as stack:
+        for end in (pair := socket.socketpair()):
+            stack.enter_context(end)
+        yield pair[0]
 
 
 @test
@@ -75,6 +87,23 @@ def where_memory_is_compared():
         was = record(d, workload("rr_insn"), "threads", opts=("-C",))
         r = replay(d)
         equal((r.rc, r.out), (0, was.out), r.err)
+
+
+@test
+def code_that_a_program_makes():
+    """Nobody has looked through it: the replay reads another time, and says so."""
+    for how, name in (("w", "write"), ("v", "writev"), ("s", "sendto"), ("m", "sendmmsg"),
+                      ("o", "sendmsg")):
+        with scratch() as d, out_socket() as out:
+            record(d, workload("rr_made"), how, stdout=out)
+            for _ in range(TIMES):
+                r = replay(d, stdout=out)
+                equal(r.rc, 2, f"replayed, having put out another time by {name}")
+                contains(r.err, f": {name}: the sum of its output was 0x", "what differs")
+                check(re.search(r"^    #\d+ +0x[0-9a-f]+ main\+0x.* at .*rr_made\.c:\d+$", r.err,
+                                re.M), f"no stack: {r.err}")
+                contains(r.err, "it made code as it ran: where such code reads the time stamp",
+                         "why it may")
 
 
 @test

@@ -21,6 +21,7 @@ static int peek(void *dst, size_t n, uint64_t addr)
 }
 #define RR_PEEK(dst, n, addr) peek(dst, n, addr)
 #include "shared/rr_outs.inc"
+#include "shared/rr_sum.h"
 
 #define AT(p) ((uint64_t)(uintptr_t)(p))
 
@@ -42,6 +43,22 @@ static size_t walk(uint32_t nr, int64_t ret, uint64_t a, uint64_t b, uint64_t c,
 		assert_true(n < 64);
 		got[n++] = r;
 	}
+	return n;
+}
+
+/* The same of what a call puts out. */
+static size_t walk_put(uint32_t nr, int64_t ret, uint64_t b, uint64_t c)
+{
+	const uint64_t arg[6] = { 1, b, c, 0, 0, 0 };
+	struct rr_walk w;
+	struct rr_range r = rr_begin_put(&w, nr, arg, ret);
+	size_t n = 0;
+
+	do {
+		assert_true(n < 64);
+		if (r.bytes)
+			got[n++] = r;
+	} while (rr_next(&w, &r));
 	return n;
 }
 
@@ -171,6 +188,56 @@ static void messages_are_followed(void **state)
 	expect(5, 4096, 16);
 }
 
+static void what_a_call_puts_out_is_found(void **state)
+{
+	char data[64];
+	struct iovec v[3] = { { data, 10 }, { data, 0 }, { data + 10, 20 } };
+	struct mmsghdr m[3] = { { .msg_hdr = { .msg_name = data, .msg_namelen = 16, .msg_iov = v,
+					       .msg_iovlen = 3 }, .msg_len = 30 },
+				{ .msg_hdr = { .msg_iov = v + 2, .msg_iovlen = 1 }, .msg_len = 7 } };
+
+	(void)state;
+	assert_int_equal(walk_put(1, 7, AT(data), 50), 1);	/* write */
+	expect(0, AT(data), 7);
+	assert_int_equal(walk_put(44, 7, AT(data), 50), 1);	/* sendto */
+	assert_int_equal(walk_put(20, 25, AT(v), 3), 2);	/* writev */
+	expect(0, AT(data), 10);
+	expect(1, AT(data + 10), 15);
+	assert_int_equal(walk_put(46, 25, AT(&m[0]), 0), 2);	/* sendmsg */
+	expect(1, AT(data + 10), 15);
+	assert_int_equal(walk_put(307, 2, AT(m), 3), 3);	/* sendmmsg */
+	expect(0, AT(data), 10);
+	expect(1, AT(data + 10), 20);
+	expect(2, AT(data + 10), 7);
+}
+
+/* Each bit, and where it is; zeros at the end are not the same as none. */
+static void a_sum_tells_outputs_apart(void **state)
+{
+	uint64_t part[RR_SUM_PART / 8] = { 0 };
+	uint32_t seen[RR_SUM_PART / 8 + 32], n = 0;
+	struct rr_sum s;
+
+	(void)state;
+	for (uint32_t i = 0; i < RR_SUM_PART / 8; i++) {
+		part[i] = 1ull << i % 64;
+		rr_sum_begin(&s);
+		rr_sum_add(&s, part, RR_SUM_PART);
+		seen[n++] = rr_sum_end(&s);
+		part[i] = 0;
+	}
+	for (uint32_t bytes = 0; bytes < 32; bytes++) {
+		rr_sum_begin(&s);
+		rr_sum_add(&s, part, bytes);
+		seen[n++] = rr_sum_end(&s);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_not_equal(seen[i], 0);
+		for (uint32_t k = 0; k < i; k++)
+			assert_int_not_equal(seen[i], seen[k]);
+	}
+}
+
 static void some_write_and_fail(void **state)
 {
 	(void)state;
@@ -235,6 +302,8 @@ int main(void)
 		cmocka_unit_test(lengths_are_read_where_they_lie),
 		cmocka_unit_test(a_result_is_spread_over_iovecs),
 		cmocka_unit_test(messages_are_followed),
+		cmocka_unit_test(what_a_call_puts_out_is_found),
+		cmocka_unit_test(a_sum_tells_outputs_apart),
 		cmocka_unit_test(some_write_and_fail),
 		cmocka_unit_test(commands_have_rows_of_their_own),
 		cmocka_unit_test(new_threads_ids_are_written_where_they_are_asked_for),

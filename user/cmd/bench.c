@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/selfdir.h"
 #include "cli/term.h"
 #include "cmd/runstore.h"
 #include "collect/live.h"
@@ -128,17 +129,6 @@ static int take_signal(int fd)
 	return read(fd, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;
 }
 
-static int own_directory(struct bench *b, struct err *err)
-{
-	ssize_t n = readlink("/proc/self/exe", b->libexec, sizeof(b->libexec) - 1);
-
-	if (n < 0)
-		return err_sys(err, errno, "cannot find tracer's own directory");
-	b->libexec[n] = '\0';
-	*strrchr(b->libexec, '/') = '\0';
-	return 0;
-}
-
 static int check_label(const char *option, const char *label, struct err *err)
 {
 	if (!label)
@@ -188,7 +178,7 @@ int bench_open(struct bench *b, const struct bench_opts *o, struct err *err)
 		escape_term(&text, cwd, strlen(cwd), false);
 	snprintf(b->cwd, sizeof(b->cwd), "%s", text.data ? text.data : "");
 	buf_release(&text);
-	if (own_directory(b, err))
+	if (selfdir(b->libexec, sizeof(b->libexec), err))
 		return -err->code;
 	if (machine_look(&b->machine))
 		return err_sys(err, ENOMEM, "cannot look at the machine");

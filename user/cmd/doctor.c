@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/selfdir.h"
 #include "cmd/doctor_opts.h"
 #include "cmd/session.h"
 #include "collect/host.h"
@@ -41,7 +42,7 @@ static int doctor(struct checkup *c, const struct doctor_opts *o, struct err *er
 		.attach_way = secure_getenv("TRACER_ATTACH_WAY"),
 	};
 
-	if (session_libexec(libexec, sizeof(libexec), err))
+	if (selfdir(libexec, sizeof(libexec), err))
 		return -err->code;
 	c->version = TRACER_VERSION;
 	/* First: trying takes descriptors and may change what can be seen. */

@@ -43,6 +43,8 @@ struct telling {
 	unsigned int seconds;	/* since the first process ended */
 	bool shows;		/* a line of how far it is, which nobody else writes to */
 	bool shown;
+	bool quiet;
+	struct buf warnings;	/* so far, joined by "; " */
 };
 
 static void clear_line(struct telling *t)
@@ -87,18 +89,23 @@ static void on_progress(void *ctx, const struct recorder_progress *p)
 		tell_waiting(t, p);
 }
 
+/* Said now, and again by a replay that diverges. */
 static void on_warning(void *ctx, const char *said)
 {
+	struct telling *t = ctx;
 	struct err text = { 0 };
 
-	clear_line(ctx);
+	buf_addf(&t->warnings, "%s%s", t->warnings.len ? "; " : "", said);
+	if (t->quiet)
+		return;
+	clear_line(t);
 	err_set(&text, 1, "%s", said);
 	cli_fail("tracer", &text, 0);
 }
 
 /* What is known of it now, or of its end. A recording does without, but then says so. */
 static void write_about(struct recabout_opts *about, const struct recorder_result *res,
-			const struct err *failed)
+			const struct err *failed, const struct buf *warnings)
 {
 	struct recabout end = { .ended = true };
 	struct err err = { 0 };
@@ -109,6 +116,7 @@ static void write_about(struct recabout_opts *about, const struct recorder_resul
 		end.ended_ns = clock_real_ns();
 		if (failed)
 			buf_adds(&end.error, failed->msg);
+		buf_add(&end.warnings, warnings->data, warnings->len);
 		about->end = &end;
 	}
 	if (recabout_write(about, &err))
@@ -123,6 +131,7 @@ static int record(const struct record_opts *o, struct err *err)
 		.terminal = isatty(STDERR_FILENO),
 		/* What the program prints is not to be mixed with it. */
 		.shows = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO),
+		.quiet = o->quiet, .warnings = BUF_INIT,
 	};
 	struct recorder_opts opts = { .argv = o->argv, .checksum = o->checksum,
 				      .ctx = &telling };
@@ -141,8 +150,8 @@ static int record(const struct record_opts *o, struct err *err)
 						.argv = o->argv, .began_ns = clock_real_ns() };
 		opts.dir = dir.data;
 		opts.progress = o->quiet ? NULL : on_progress;
-		opts.warn = o->quiet ? NULL : on_warning;
-		write_about(&about, NULL, NULL);
+		opts.warn = on_warning;
+		write_about(&about, NULL, NULL, NULL);
 		r = recorder_run(&opts, &res, err);
 		clear_line(&telling);
 		if (r && res.exec_error) {
@@ -155,7 +164,7 @@ static int record(const struct record_opts *o, struct err *err)
 			refusal_err(err, res.load_error, "cannot load the recorder's programs", "",
 				    NULL);
 		if (res.events)
-			write_about(&about, &res, r ? err : NULL);
+			write_about(&about, &res, r ? err : NULL, &telling.warnings);
 		if (!res.events)
 			recdir_remove(dir.data, &opts.who);
 		else if (!r && !o->quiet)
@@ -165,6 +174,7 @@ static int record(const struct record_opts *o, struct err *err)
 			    WEXITSTATUS(res.status);
 	}
 out:
+	buf_release(&telling.warnings);
 	buf_release(&dir);
 	return r;
 }

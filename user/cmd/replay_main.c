@@ -14,6 +14,7 @@
 #include "cmd/replay_gdb.h"
 #include "cmd/replay_opts.h"
 #include "cmd/replay_pack.h"
+#include "cmd/replay_stack.h"
 #include "rr/recabout.h"
 #include "rr/recdir.h"
 #include "rr/recdump.h"
@@ -33,16 +34,55 @@ static void warn_of_processor(const char *dir)
 	recabout_release(&about);
 }
 
+static void on_diverged(void *ctx, pid_t pid, const struct user_regs_struct *regs)
+{
+	replay_stack_add(ctx, pid, regs);
+}
+
+/* Where it did, and what the recorder had warned of. */
+static void tell_diverged(const struct replay_opts *o, const struct buf *stack,
+			  const struct err *err)
+{
+	struct err what = *err;
+	struct recabout about;
+	struct buf b = BUF_INIT;
+
+	what.hint[0] = '\0';
+	cli_fail("tracer", &what, 0);
+	buf_add(&b, stack->data, stack->len);
+	if (err->hint[0])
+		buf_addf(&b, "tracer: %s\n", err->hint);
+	if (!recabout_read(&about, o->dir) && about.warnings.len)
+		buf_addf(&b, "tracer: warned of when it was recorded: %s\n", about.warnings.data);
+	io_write_all(STDERR_FILENO, b.data, b.len);
+	recabout_release(&about);
+	buf_release(&b);
+}
+
+static int run_again(const struct replay_opts *o, struct replayer_result *res, struct err *err)
+{
+	struct buf stack = BUF_INIT;
+	const struct replayer_opts opts = { .dir = o->dir, .output = true,
+					    .diverged = on_diverged, .ctx = &stack };
+	int r = replayer_run(&opts, res, err);
+
+	if (r == -EILSEQ) {
+		tell_diverged(o, &stack, err);
+		r = EXIT_ERROR;
+	}
+	buf_release(&stack);
+	return r;
+}
+
 static int replay(const struct replay_opts *o, struct err *err)
 {
-	const struct replayer_opts opts = { .dir = o->dir, .output = true };
 	struct replayer_result res;
 	int r;
 
 	warn_of_processor(o->dir);
 	if (!o->run)
 		return replay_gdb(o, err);
-	r = replayer_run(&opts, &res, err);
+	r = run_again(o, &res, err);
 	if (r)
 		return r;
 	return WIFSIGNALED(res.status) ? 128 + WTERMSIG(res.status) : WEXITSTATUS(res.status);

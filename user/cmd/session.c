@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/selfdir.h"
 #include "cli/term.h"
 #include "collect/launch.h"
 #include "out/out.h"
@@ -22,20 +23,6 @@
 
 /* Calls shorter than this are not drawn: a timeline of every call is unreadable. */
 #define SLICE_MIN_NS 10000
-
-int session_libexec(char *to, size_t bytes, struct err *err)
-{
-	ssize_t n = readlink("/proc/self/exe", to, bytes - 1);
-	char *slash;
-
-	if (n < 0)
-		return err_sys(err, errno, "cannot find tracer's own directory");
-	to[n] = '\0';
-	slash = strrchr(to, '/');
-	if (slash)
-		*slash = '\0';
-	return 0;
-}
 
 static int open_output(struct session *s, int default_fd, struct err *err)
 {
@@ -80,7 +67,7 @@ int session_init(struct session *s, const struct live_opts *opts, int default_fd
 	memset(s, 0, sizeof(*s));
 	s->opts = opts;
 	s->trace_fd = s->signal_fd = s->epoll_fd = -1;
-	if (session_libexec(s->libexec, sizeof(s->libexec), err) || join_calls(s, err) ||
+	if (selfdir(s->libexec, sizeof(s->libexec), err) || join_calls(s, err) ||
 	    open_output(s, default_fd, err) ||
 	    open_trace(s, err))
 		return -err->code;
@@ -347,7 +334,7 @@ int session_help(const char *command)
 	struct err err = {};
 	size_t i;
 
-	for (i = 0; !session_libexec(s.libexec, sizeof(s.libexec), &err) && i < 2; i++) {
+	for (i = 0; !selfdir(s.libexec, sizeof(s.libexec), &err) && i < 2; i++) {
 		snprintf(path, sizeof(path), "%s/%s", s.libexec, places[i]);
 		execl(path, "tracer", "help", command, NULL);
 	}

@@ -60,8 +60,6 @@ void session_rewatch(struct session *s);
 int session_print(struct session *s, struct summary *sum, struct err *err);
 void session_release(struct session *s);
 
-/* The directory of this executable and the others of libexec; -errno. */
-int session_libexec(char *to, size_t bytes, struct err *err);
 /* Prints an error and its hint to stderr; returns @code. */
 int session_fail(const struct err *err, int code);
 /* Prints the command's help in this program's place; does not return but by exit code. */

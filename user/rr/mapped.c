@@ -132,7 +132,7 @@ static void warn_of_sharing(const struct rr_ev_call *e, const struct procmap *m,
 	if (e->nr == SYS_shmat && is_attached_elsewhere(e->arg[0], m))
 		snprintf(text, sizeof(text), "System V segment %llu is attached " OUTSIDER,
 			 (unsigned long long)e->arg[0]);
-	else if (e->nr == SYS_mmap && e->writers)
+	else if (e->nr == SYS_mmap && e->told)
 		snprintf(text, sizeof(text), "%.300s is mapped " OUTSIDER, m->path);
 	if (*text && warn)
 		warn(ctx, text);

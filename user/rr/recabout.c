@@ -88,6 +88,8 @@ static void put_end(struct json *j, const struct recabout *end)
 	json_u64(j, "events", end->events);
 	if (end->error.len)
 		json_str(j, "error", end->error.data);
+	if (end->warnings.len)
+		json_str(j, "warnings", end->warnings.data);
 	if (WIFSIGNALED(end->status))
 		json_u64(j, "signal", (uint64_t)WTERMSIG(end->status));
 	else
@@ -208,6 +210,8 @@ static int read_member(struct jread *j, struct recabout *a)
 		return read_signal(j, a, *key == 's');
 	if (!strcmp(key, "error"))
 		return read_text(j, &a->error);
+	if (!strcmp(key, "warnings"))
+		return read_text(j, &a->warnings);
 	if (!strcmp(key, "processor"))
 		return read_text(j, &a->processor);
 	if (!strcmp(key, "cpuid"))
@@ -263,5 +267,6 @@ void recabout_release(struct recabout *a)
 {
 	buf_release(&a->command);
 	buf_release(&a->error);
+	buf_release(&a->warnings);
 	buf_release(&a->processor);
 }

@@ -21,6 +21,7 @@ struct recabout {
 	int status;		/* as wait(2) tells it */
 	uint64_t events, ended_ns;
 	struct buf error;	/* why it ended before the program did; "" */
+	struct buf warnings;	/* what may make a replay differ, joined by "; "; "" */
 	struct buf processor;	/* its name; "" */
 	uint32_t cpuid[CPUID_WORDS];	/* where .ncpuid are as many */
 	size_t ncpuid;

@@ -99,7 +99,7 @@ static int note_step(struct replayer *p, struct cast *c, const struct script_ste
 
 	switch (step->kind) {
 	case INPROC_BORN: t->born = false; break;
-	case INPROC_CALL: replay_note(t, (const void *)step->event); break;
+	case INPROC_CALL: replay_note(p, t, (const void *)step->event); break;
 	case INPROC_FORK: return note_fork(p, c, step);
 	case INPROC_EXIT:
 		replay_note_exit(p, t, (const void *)step->event);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls of a replay: compared with the recorded ones, and what they put out. */
 #include <errno.h>
-#include <sys/socket.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "base/io.h"
 #include "rr/replay_state.h"
 
 static const struct rr_call rows[RR_NR_CALLS] = {
@@ -52,114 +51,6 @@ static int compare(struct replayer *p, const struct rthread *t, const struct rr_
 	return 0;
 }
 
-static int write_out(struct replayer *p, const struct rthread *t, int fd, uint64_t addr, uint64_t n)
-{
-	char part[65536];
-	int r = 0;
-
-	while (!r && n) {
-		const size_t k = n < sizeof(part) ? (size_t)n : sizeof(part);
-
-		if (tracee_read(&t->space->t, part, addr, k))
-			return replay_fail(p, NULL, EILSEQ, "its output is not there");
-		r = io_write_all(fd, part, k);
-		addr += k;
-		n -= k;
-	}
-	return r ? err_sys(p->err, -r, "cannot write the output") : 0;
-}
-
-/* Of @niov iovecs at @iov, @n bytes at most. */
-static int write_iovs(struct replayer *p, const struct rthread *t, int fd, uint64_t iov,
-		      uint64_t niov, uint64_t n)
-{
-	uint64_t v[2];
-	int r = 0;
-
-	for (uint64_t i = 0; !r && n && i < niov; i++) {
-		if (tracee_read(&t->space->t, v, iov + sizeof(v) * i, sizeof(v)))
-			return replay_fail(p, NULL, EILSEQ, "its output is not there");
-		v[1] = v[1] < n ? v[1] : n;
-		r = write_out(p, t, fd, v[0], v[1]);
-		n -= v[1];
-	}
-	return r;
-}
-
-static int write_message(struct replayer *p, const struct rthread *t, int fd, uint64_t at,
-			 uint64_t n)
-{
-	struct msghdr m;
-
-	if (tracee_read(&t->space->t, &m, at, sizeof(m)))
-		return replay_fail(p, NULL, EILSEQ, "its output is not there");
-	return write_iovs(p, t, fd, (uint64_t)(uintptr_t)m.msg_iov, m.msg_iovlen, n);
-}
-
-/* ---- what a call put out, by where its arguments say that it lies -------------------------- */
-
-static int out_bytes(struct replayer *p, const struct rthread *t, int fd,
-		     const struct rr_ev_call *e)
-{
-	return write_out(p, t, fd, e->arg[1], (uint64_t)e->ret);
-}
-
-static int out_iovs(struct replayer *p, const struct rthread *t, int fd,
-		    const struct rr_ev_call *e)
-{
-	return write_iovs(p, t, fd, e->arg[1], e->arg[2], (uint64_t)e->ret);
-}
-
-static int out_message(struct replayer *p, const struct rthread *t, int fd,
-		       const struct rr_ev_call *e)
-{
-	return write_message(p, t, fd, e->arg[1], (uint64_t)e->ret);
-}
-
-/* As many as the result, each with how much of it was sent. */
-static int out_messages(struct replayer *p, const struct rthread *t, int fd,
-			const struct rr_ev_call *e)
-{
-	struct mmsghdr m;
-	int r = 0;
-
-	for (int64_t i = 0; !r && i < e->ret; i++) {
-		const uint64_t at = e->arg[1] + sizeof(m) * (uint64_t)i;
-
-		if (tracee_read(&t->space->t, &m, at, sizeof(m)))
-			return replay_fail(p, NULL, EILSEQ, "its output is not there");
-		r = write_message(p, t, fd, at, m.msg_len);
-	}
-	return r;
-}
-
-/* The others have bytes. */
-static const struct {
-	uint32_t nr;
-	int (*fn)(struct replayer *p, const struct rthread *t, int fd, const struct rr_ev_call *e);
-} puts_out[] = {
-	{ SYS_writev, out_iovs },
-	{ SYS_pwritev, out_iovs },
-	{ SYS_pwritev2, out_iovs },
-	{ SYS_vmsplice, out_iovs },
-	{ SYS_sendmsg, out_message },
-	{ SYS_sendmmsg, out_messages },
-};
-
-static int output(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
-{
-	const int fd = e->head.flags & RR_FLAG_STDERR ? 2 : 1;
-
-	if (!p->opts->output || e->ret <= 0 || recread_number(p->file) <= p->shown ||
-	    !(e->head.flags & (RR_FLAG_STDOUT | RR_FLAG_STDERR)))
-		return 0;
-	p->shown = recread_number(p->file);
-	for (size_t i = 0; i < sizeof(puts_out) / sizeof(puts_out[0]); i++)
-		if (puts_out[i].nr == e->nr)
-			return puts_out[i].fn(p, t, fd, e);
-	return out_bytes(p, t, fd, e);
-}
-
 /*
  * Pieces may lie where the program can only read, if the kernel did not write there: then it
  * cannot do so either. Of semctl's GETALL they are as many as there may be.
@@ -199,8 +90,18 @@ bool replay_is_memory(const struct rr_head *h)
 	       e->nr < RR_NR_CALLS && rows[e->nr].action == RR_MEMORY;
 }
 
-void replay_note(struct rthread *t, const struct rr_ev_call *e)
+/* Memory that is no file's, or was written, is to be run. */
+static bool makes_code(const struct rr_ev_call *e)
 {
+	if (e->ret < 0 || !(e->arg[2] & PROT_EXEC))
+		return false;
+	return e->nr == SYS_mprotect || e->nr == SYS_pkey_mprotect ||
+	       (e->nr == SYS_mmap && e->arg[3] & MAP_ANONYMOUS);
+}
+
+void replay_note(struct replayer *p, struct rthread *t, const struct rr_ev_call *e)
+{
+	p->makes_code |= makes_code(e);
 	if (e->nr == SYS_set_tid_address) {
 		t->clear_tid = e->arg[0];
 		t->own = (uint32_t)e->ret;
@@ -245,10 +146,10 @@ int replay_call(struct replayer *p, struct rthread *t, const struct rr_head *h)
 		r = replay_limit(p, t, e);
 	r = r ? r : replay_pieces(p, t, h, sizeof(*e));
 	/* How long the messages were is in its pieces. */
-	r = r ? r : output(p, t, e);
+	r = r ? r : replay_output(p, t, e);
 	if (r)
 		return r;
-	replay_note(t, e);
+	replay_note(p, t, e);
 	t->space->t.regs.rax = (unsigned long long)e->ret;
 	t->space->t.regs.orig_rax = (unsigned long long)-1;
 	t->at_call = false;

@@ -53,6 +53,7 @@ struct replayer {
 	struct packed packed;	/* copies of the files that it maps */
 	struct recread_place before;	/* the event at hand */
 	uint64_t shown;		/* the last event whose output was given */
+	bool makes_code;	/* the program does, as it runs: nobody looked through that */
 	bool stop;		/* by who looks on: there is no more to do */
 	struct inproc inproc;
 	struct script *script;	/* what was written into it last */
@@ -90,8 +91,8 @@ bool replay_is_memory(const struct rr_head *h);
 bool replay_is_hint(uint64_t advice);
 /* What a thread's end means for the whole. */
 void replay_note_exit(struct replayer *p, const struct rthread *t, const struct rr_ev_exit *e);
-/* What a plain call means for the thread's end. */
-void replay_note(struct rthread *t, const struct rr_ev_call *e);
+/* What a call means for what comes: where its thread ends, what its process is. */
+void replay_note(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
 int replay_signal(struct replayer *p, struct rthread *t, const struct rr_head *h);
 /* Over returns from handlers. 1: to its next call; 0: to signal *sig; -errno. */
 int replay_run_on(struct replayer *p, struct rthread *t, int *sig);
@@ -104,6 +105,8 @@ int replay_to_insn(struct replayer *p, struct rthread *t, const struct rr_place 
 int replay_memory_call(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
 /* A process_vm_writev: into the memory of another thread's process. */
 int replay_write_across(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);
+/* What the call put out, if anything: compared with what it put out then, and given once. */
+int replay_output(struct replayer *p, const struct rthread *t, const struct rr_ev_call *e);
 /* A call that limits a stack; it is done. */
 bool replay_is_limit(const struct rr_ev_call *e);
 int replay_limit(struct replayer *p, struct rthread *t, const struct rr_ev_call *e);

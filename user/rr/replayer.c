@@ -305,6 +305,17 @@ static void say_where(const struct replayer *p)
 	memcpy(p->err->hint, was.hint, sizeof(was.hint));
 }
 
+static void tell_diverged(struct replayer *p, uint32_t tid)
+{
+	const struct rthread *t = rthreads_find(&p->all, tid);
+
+	if (p->makes_code && !p->err->hint[0])
+		err_hint(p->err, "it made code as it ran: where such code reads the time stamp "
+			 "counter or a random number, a replay reads another");
+	if (t && t->space && t->space->in == t && p->opts->diverged)
+		p->opts->diverged(p->opts->ctx, t->space->t.pid, &t->space->t.regs);
+}
+
 /* The next event: 1; 0: the end; -ECANCELED: there is another next one. */
 static int next_event(struct replayer *p)
 {
@@ -321,6 +332,8 @@ static int next_event(struct replayer *p)
 	r = on_event(p, h);
 	if (r && r != -ECANCELED)
 		say_where(p);
+	if (r == -EILSEQ)
+		tell_diverged(p, h->tid);
 	return r ? r : 1;
 }
 

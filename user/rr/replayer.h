@@ -5,6 +5,8 @@
 /* A recording is run again, to its end. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
 
 #include "base/err.h"
 
@@ -14,6 +16,9 @@ struct replayer_opts {
 	const char *dir;
 	bool output;		/* the recorded output goes to ours */
 	struct replay_debug *debug;	/* NULL: nobody looks on, <rr/replay_state.h> */
+	/* It diverges, and process @pid stands there, with these registers; may be NULL. */
+	void (*diverged)(void *ctx, pid_t pid, const struct user_regs_struct *regs);
+	void *ctx;
 };
 
 struct replayer_result {
