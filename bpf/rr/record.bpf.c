@@ -452,15 +452,14 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 #define POINT_BYTES	32768u
 
 struct point {
+	u8 at[2 * POINT_BYTES];
 	u32 used, blocks;
 	u64 block[RR_BLOCKS];
 	u64 reg[RR_PLACE_REGS];
 	u64 ip, sp;
 	u8 code[CODE_BYTES];
 	u64 stack[RR_STACK_BYTES / 8];
-	u8 at[2 * POINT_BYTES];
 };
-enum { POINT_SWITCH, POINT_SIGNAL, POINTS };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, POINTS);
@@ -660,6 +659,8 @@ int BPF_PROG(rr_switch, bool preempt, struct task_struct *prev, struct task_stru
 			fill_waiting(p, regs);
 		else
 			fill_place(POINT_SWITCH, p, &last->at, regs, sizeof(*last));
+		counts.place_tid = t->tid;
+		counts.place_bytes = last->in_call ? 0 : p->used;
 	}
 	t = bpf_task_storage_get(&tasks, next, NULL, 0);
 	if (t)

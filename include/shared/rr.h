@@ -236,6 +236,9 @@ enum rr_refusal {
 
 #define RR_NSIGNALS 32		/* the ordinary ones */
 
+/* Keys of the map of places: where the CPU was lost, where a signal came. */
+enum { POINT_SWITCH, POINT_SIGNAL, POINTS };
+
 struct rr_counts {
 	u64 lost;		/* events that found the ring full: the recording ends there */
 	u64 unread;		/* pages of outputs that could not be read */
@@ -252,6 +255,7 @@ struct rr_counts {
 	u64 out_file[2];	/* struct file of the first one's stdout and stderr */
 	u64 mounts;		/* the mount namespace of the recorder */
 	u64 runs;		/* how often one of the recorded got the CPU */
+	u32 place_tid, place_bytes;	/* who lost it last, where; 0 bytes: in a call */
 	u64 sent_ns[RR_NSIGNALS];	/* when others last sent it a signal; CLOCK_MONOTONIC */
 };
 

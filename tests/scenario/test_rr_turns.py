@@ -30,6 +30,14 @@ def when_they_are_interrupted():
 
 
 @test
+def who_waits_in_a_loop_gives_way():
+    """With turns of ten seconds each, 20 would take more than this test may."""
+    with quantum(10000):
+        for how in ("t", "p", "c"):
+            same(workload("rr_spin"), how, "20", timeout=30)
+
+
+@test
 def a_kernel_that_cannot_help():
     with scratch() as d:
         for kind in kinds():

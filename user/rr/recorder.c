@@ -118,7 +118,16 @@ static int load(struct recorder *rec)
 	}
 	rec->counts = rec->signals.counts = &rec->bpf->bss->counts;
 	rec->ring = ring_buffer__new(bpf_map__fd(rec->bpf->maps.events), on_event, rec, NULL);
-	return rec->ring ? 0 : err_sys(rec->err, errno, "cannot read the recorder's events");
+	if (!rec->ring)
+		return err_sys(rec->err, errno, "cannot read the recorder's events");
+	r = spin_init(&rec->spin, bpf_map__value_size(rec->bpf->maps.points));
+	return r ? err_sys(rec->err, -r, "cannot record") : 0;
+}
+
+void recorder_look(struct recorder *rec, uint64_t now_ns)
+{
+	spin_look(&rec->spin, rec->counts, bpf_map__fd(rec->bpf->maps.points), POINT_SWITCH,
+		  now_ns);
 }
 
 static int take_cpu(struct err *err)
@@ -326,6 +335,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	replaced_release(&rec.replaced);
 	bulk_release(&rec.bulk);
 	buf_release(&rec.sums);
+	spin_release(&rec.spin);
 	free(rec.held);
 	free(rec.stopped.at);
 	return r;

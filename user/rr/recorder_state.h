@@ -18,6 +18,7 @@
 #include "rr/recqueue.h"
 #include "rr/recsignals.h"
 #include "rr/replaced.h"
+#include "rr/spin.h"
 
 struct rr_bpf;
 struct ring_buffer;
@@ -47,6 +48,7 @@ struct recorder {
 	struct guardian guardian;
 	struct recsignals signals;
 	struct stopped stopped;
+	struct spin spin;
 	struct err *err;
 	int failed;		/* of the events so far */
 	bool ended;		/* the first process has */
@@ -60,6 +62,8 @@ struct recorder {
 int recorder_drain(struct recorder *rec);
 /* The thread is to stop at an instruction that was replaced. */
 int recorder_hold_replaced(struct recorder *rec, pid_t tid);
+/* Looks for a thread that spins, where that is due. */
+void recorder_look(struct recorder *rec, uint64_t now_ns);
 /* Until all that is recorded has ended; 0 or -errno with words. */
 int recorder_watch(struct recorder *rec);
 

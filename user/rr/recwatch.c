@@ -281,10 +281,12 @@ static int wait_ms(struct recorder *rec, uint64_t *due)
 {
 	const uint64_t now = clock_mono_ns();
 	const int pass = recsignals_pass(&rec->signals);
-	const int rest = now < *due ? (int)((*due - now) / 1000000) + 1 : 0;
+	const int look = spin_wait_ms(&rec->spin, rec->counts, now);
+	int rest = now < *due ? (int)((*due - now) / 1000000) + 1 : 0;
 
 	if (rec->stopped.until_ns)
 		return STOP_POLL_MS;
+	rest = look >= 0 && look < rest ? look : rest;
 	return pass >= 0 && pass < rest ? pass : rest;
 }
 
@@ -302,6 +304,7 @@ int recorder_watch(struct recorder *rec)
 	while (!r && (!rec->ended || rec->counts->alive)) {
 		if (poll(fd, 3, wait_ms(rec, &due)) < 0 && errno != EINTR)
 			return err_sys(rec->err, errno, "cannot wait for events");
+		recorder_look(rec, clock_mono_ns());
 		r = recorder_drain(rec);
 		if (!r && fd[2].revents)
 			r = on_signals(rec);
