@@ -47,6 +47,8 @@ struct inode {
 	long long i_size;
 	long long i_mtime_sec;
 	unsigned int i_mtime_nsec;
+	long long i_ctime_sec;
+	unsigned int i_ctime_nsec;
 };
 struct hlist_bl_node { struct hlist_bl_node **pprev; };
 struct qstr { const unsigned char *name; };

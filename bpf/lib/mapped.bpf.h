@@ -9,9 +9,10 @@
  */
 #include "lib/recorded.bpf.h"
 
-struct inode___66 { struct timespec64 { long long tv_sec; long tv_nsec; } __i_mtime; }
-	__attribute__((preserve_access_index));
-struct inode___5 { struct timespec64 i_mtime; } __attribute__((preserve_access_index));
+struct inode___66 {
+	struct timespec64 { long long tv_sec; long tv_nsec; } __i_mtime, __i_ctime;
+} __attribute__((preserve_access_index));
+struct inode___5 { struct timespec64 i_mtime, i_ctime; } __attribute__((preserve_access_index));
 
 /* An event in the making, and where the walk over its names is. */
 struct mapped_file {
@@ -28,16 +29,30 @@ struct {
 	__type(value, struct mapped_file);
 } mapped SEC(".maps");
 
-static __always_inline u64 mtime_of(struct inode *inode)
+#define NS(sec, nsec) ((u64)(sec) * 1000000000u + (u64)(nsec))
+#define CTIME_QUERIED (1u << 31)	/* in the nanoseconds, since 6.13: it was asked for */
+
+static __always_inline void read_times(struct rr_ev_mapped *e, struct inode *inode)
 {
-	if (bpf_core_field_exists(inode->i_mtime_sec))
-		return (u64)BPF_CORE_READ(inode, i_mtime_sec) * 1000000000u +
-		       BPF_CORE_READ(inode, i_mtime_nsec);
-	if (bpf_core_field_exists(((struct inode___66 *)inode)->__i_mtime))
-		return (u64)BPF_CORE_READ((struct inode___66 *)inode, __i_mtime.tv_sec) *
-		       1000000000u + BPF_CORE_READ((struct inode___66 *)inode, __i_mtime.tv_nsec);
-	return (u64)BPF_CORE_READ((struct inode___5 *)inode, i_mtime.tv_sec) * 1000000000u +
-	       BPF_CORE_READ((struct inode___5 *)inode, i_mtime.tv_nsec);
+	struct inode___66 *i66 = (void *)inode;
+	struct inode___5 *i5 = (void *)inode;
+
+	if (bpf_core_field_exists(inode->i_mtime_sec)) {
+		e->mtime_ns = NS(BPF_CORE_READ(inode, i_mtime_sec),
+				 BPF_CORE_READ(inode, i_mtime_nsec));
+		e->ctime_ns = NS(BPF_CORE_READ(inode, i_ctime_sec),
+				 BPF_CORE_READ(inode, i_ctime_nsec) & ~CTIME_QUERIED);
+	} else if (bpf_core_field_exists(i66->__i_mtime)) {
+		e->mtime_ns = NS(BPF_CORE_READ(i66, __i_mtime.tv_sec),
+				 BPF_CORE_READ(i66, __i_mtime.tv_nsec));
+		e->ctime_ns = NS(BPF_CORE_READ(i66, __i_ctime.tv_sec),
+				 BPF_CORE_READ(i66, __i_ctime.tv_nsec));
+	} else {
+		e->mtime_ns = NS(BPF_CORE_READ(i5, i_mtime.tv_sec),
+				 BPF_CORE_READ(i5, i_mtime.tv_nsec));
+		e->ctime_ns = NS(BPF_CORE_READ(i5, i_ctime.tv_sec),
+				 BPF_CORE_READ(i5, i_ctime.tv_nsec));
+	}
 }
 
 /* One name, or from a mount's root to where it is mounted. */
@@ -119,9 +134,9 @@ static __always_inline u16 send_mapped(struct file *file, u32 tid)
 	*e = (struct rr_ev_mapped){
 		.head = { .bytes = m->used, .type = RR_EV_MAPPED, .flags = flags, .tid = tid },
 		.ino = BPF_CORE_READ(inode, i_ino), .dev = BPF_CORE_READ(inode, i_sb, s_dev),
-		.size = BPF_CORE_READ(inode, i_size), .mtime_ns = mtime_of(inode),
-		.name_bytes = m->used - sizeof(*e),
+		.size = BPF_CORE_READ(inode, i_size), .name_bytes = m->used - sizeof(*e),
 	};
+	read_times(e, inode);
 	if (m->used <= sizeof(m->data))
 		submit(m->data, m->used, BPF_RB_NO_WAKEUP);
 	return flags;

@@ -168,7 +168,7 @@ struct rr_ev_map {
 	struct rr_head head;
 	u64 start, end, offset;
 	u32 prot, flags;
-	u64 dev, ino, size, mtime_ns;	/* of the file; 0: it has none */
+	u64 dev, ino, size, mtime_ns, ctime_ns;	/* of the file; 0: it has none */
 	u32 path_bytes;
 	u32 copy;		/* the recording's own copy of it; 0: none */
 };
@@ -209,7 +209,7 @@ struct rr_config {
 #define RR_EV_MAPPED 256
 struct rr_ev_mapped {
 	struct rr_head head;
-	u64 ino, size, mtime_ns;
+	u64 ino, size, mtime_ns, ctime_ns;
 	u32 dev;		/* as the kernel has it */
 	u32 name_bytes;		/* 0: it has none, or none any more */
 };

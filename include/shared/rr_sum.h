@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only OR MIT) */
+/* SPDX-License-Identifier: MIT */
 #ifndef SHARED_RR_SUM_H
 #define SHARED_RR_SUM_H
 

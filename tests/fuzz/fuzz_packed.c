@@ -8,19 +8,25 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void parse(const char *text, size_t n, bool numbered)
 {
 	struct err err = { 0 };
 	struct packed p;
 
-	if (packed_parse(&p, (const char *)data, size, &err)) {
+	if (packed_parse(&p, text, n, numbered, &err)) {
 		if (!err.msg[0])
 			abort();
 	} else {
 		for (size_t i = 0; i < p.n; i++)
-			if (!p.at[i].path || !p.at[i].number)
+			if (!p.at[i].path || !p.at[i].number != !numbered)
 				abort();
 	}
 	packed_release(&p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	parse((const char *)data, size, true);
+	parse((const char *)data, size, false);
 	return 0;
 }

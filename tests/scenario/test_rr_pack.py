@@ -107,6 +107,38 @@ def gdb(d, *commands, name="rec"):
 
 
 @test
+def what_is_in_a_system_file():
+    """Its times are a shortcut: what counts is what it holds."""
+    need("gcc")
+    with scratch() as d, system_dir() as usr:
+        was = record(d, install(usr), rc=12)
+        library = os.path.join(usr, "libtwice.so.1.0")
+        sums = os.path.join(d, "rec", "sums")
+        os.rename(sums, sums + ".away")
+        as_recorded(d, was)
+        os.rename(sums + ".away", sums)
+
+        os.chmod(library, 0o744)
+        os.utime(library)
+        as_recorded(d, was)
+        shutil.copy(library, library + ".new")
+        os.rename(library + ".new", library)
+        as_recorded(d, was)
+
+        at = os.stat(library)
+        flip(library)
+        os.utime(library, ns=(at.st_atime_ns, at.st_mtime_ns))
+        r = replay(d)
+        equal(r.rc, 2, "altered, with its time put back")
+        contains(r.err, f"{library} has changed since it was recorded", "named")
+        contains(pack(d, rc=1).err, f"cannot pack {library}: it has changed since", "packed")
+        flip(library)
+        as_recorded(d, was)
+        os.unlink(sums)
+        contains(replay(d).err, f"{library} has changed since it was recorded", "without sums")
+
+
+@test
 def system_files_that_change():
     need("gcc", "gdb")
     with scratch() as d, system_dir() as usr:

@@ -194,7 +194,8 @@ static void what_a_call_puts_out_is_found(void **state)
 	struct iovec v[3] = { { data, 10 }, { data, 0 }, { data + 10, 20 } };
 	struct mmsghdr m[3] = { { .msg_hdr = { .msg_name = data, .msg_namelen = 16, .msg_iov = v,
 					       .msg_iovlen = 3 }, .msg_len = 30 },
-				{ .msg_hdr = { .msg_iov = v + 2, .msg_iovlen = 1 }, .msg_len = 7 } };
+				{ .msg_hdr = { .msg_iov = v + 2, .msg_iovlen = 1 },
+				  .msg_len = 7 } };
 
 	(void)state;
 	assert_int_equal(walk_put(1, 7, AT(data), 50), 1);	/* write */

@@ -21,6 +21,7 @@ void filestore_release(struct filestore *s)
 {
 	free(s->kept);
 	free(s->met);
+	syssums_release(&s->sums);
 }
 
 void filestore_path(char *path, size_t n, const char *dir, uint32_t number)
@@ -108,7 +109,7 @@ static int open_named(const struct filestore *s, pid_t pid, const struct procmap
 		return -EPERM;
 	}
 	if (fd < 0 || (!fstat(fd, &st) && (uint64_t)st.st_size == m->size &&
-		       procmaps_mtime(&st) == m->mtime_ns))
+		       procmaps_ns(&st.st_mtim) == m->mtime_ns))
 		return fd;
 	close(fd);
 	return -ESTALE;
@@ -188,7 +189,10 @@ int filestore_keep(struct filestore *s, pid_t pid, const struct procmap *m, uint
 	/* It is held first: whatever else may wait for a disk, and the program run on. */
 	if (m->vma_end)
 		from = filestore_open(pid, m);
-	if (!is_system(m)) {
+	if (is_system(m)) {
+		r = syssums_note(&s->sums, &(struct recfiles_id){ m->dev, m->ino, m->size,
+			         m->mtime_ns, m->ctime_ns }, m->path, s->queue, err);
+	} else {
 		from = m->vma_end ? from : open_named(s, pid, m);
 		r = add(s, from, m, err);
 		*number = r ? 0 : s->n;

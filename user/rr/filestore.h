@@ -3,8 +3,9 @@
 #define RR_FILESTORE_H
 
 /*
- * Files that a recorded program maps. Those of the system are known by name and time; others
- * may be gone or changed by the replay, so they are copied into the recording once.
+ * Files that a recorded program maps. Those of the system are known by name, times and sum
+ * (sysfiles.h); others may be gone or changed by the replay, so they are copied into the recording
+ * once.
  */
 #include <stdint.h>
 #include <sys/types.h>
@@ -12,6 +13,7 @@
 #include "base/caller.h"
 #include "base/err.h"
 #include "rr/procmaps.h"
+#include "rr/sysfiles.h"
 
 struct filestore {
 	const char *dir;	/* the recording's */
@@ -20,6 +22,8 @@ struct filestore {
 	uint32_t n;
 	struct file_id { uint64_t dev, ino; } *met;	/* those that were mapped shared */
 	size_t nmet;
+	struct recqueue *queue;	/* makes sums */
+	struct syssums sums;	/* of the system's files */
 };
 
 void filestore_release(struct filestore *s);

@@ -143,12 +143,15 @@ static bool is_elf(const char *path)
 	return is;
 }
 
-static bool has_moved(const struct recfiles_file *f, const char *dir)
+static bool has_moved(const struct recfiles_file *f, struct sysfiles *system, const char *dir)
 {
+	const int fd = f->library ? open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	const bool there = fd >= 0 && sysfiles_same(system, dir, &f->id, fd);
 	char copy[NAME_BYTES];
-	struct stat st;
 
-	if (!f->library || (!stat(f->path, &st) && recfiles_unchanged(&f->id, &st)))
+	if (fd >= 0)
+		close(fd);
+	if (!f->library || there)
 		return false;
 	filestore_path(copy, sizeof(copy), dir, f->copy);
 	return !f->copy || is_elf(copy);
@@ -157,13 +160,15 @@ static bool has_moved(const struct recfiles_file *f, const char *dir)
 bool gdblibs_moved(const char *dir)
 {
 	struct err none = { 0 };
+	struct sysfiles system = { 0 };
 	struct recfiles files;
 	bool moved = false;
 
 	/* What is damaged is told by the replay. */
 	(void)recfiles_read(&files, dir, &none);
 	for (size_t i = 0; !moved && i < files.n; i++)
-		moved = has_moved(&files.at[i], dir);
+		moved = has_moved(&files.at[i], &system, dir);
 	recfiles_release(&files);
+	sysfiles_release(&system);
 	return moved;
 }

@@ -64,6 +64,7 @@ static int from_told(struct procmap *to, const struct rr_ev_mapped *e, struct er
 {
 	*to = (struct procmap){
 		.ino = e->ino, .size = e->size, .mtime_ns = e->mtime_ns,
+		.ctime_ns = e->ctime_ns,
 		.dev = makedev(e->dev >> DEV_MINOR_BITS, e->dev & ((1u << DEV_MINOR_BITS) - 1)),
 		.path = path_of(e),
 	};

@@ -111,7 +111,7 @@ int newimage_add_map(uint32_t tid, const struct procmap *m, struct recfile *f,
 	struct rr_ev_map e = {
 		.start = m->start, .end = m->end, .offset = m->offset, .prot = (uint32_t)m->prot,
 		.flags = m->shared ? RR_MAP_SHARED : 0, .dev = m->dev, .ino = m->ino,
-		.size = m->size, .mtime_ns = m->mtime_ns,
+		.size = m->size, .mtime_ns = m->mtime_ns, .ctime_ns = m->ctime_ns,
 		.path_bytes = (uint32_t)strlen(m->path),
 	};
 	struct buf b = BUF_INIT;

@@ -100,7 +100,8 @@ static const struct { const char *key; size_t at; } numbers[] = {
 static void put_file(struct json *j, const struct packed_file *f)
 {
 	json_object(j, NULL);
-	json_u64(j, f->copy ? "copy" : "packed", f->number);
+	if (f->number)
+		json_u64(j, f->copy ? "copy" : "packed", f->number);
 	json_str(j, "path", f->path);
 	for (size_t i = 0; i < NUMBERS; i++)
 		json_u64(j, numbers[i].key,
@@ -133,12 +134,12 @@ static int put_index(const struct packed *p, int fd, const char *name, struct er
 }
 
 /* Whoever reads it sees it whole. */
-int packed_write(const struct packed *p, const char *dir, struct err *err)
+int packed_write(const struct packed *p, const char *dir, const char *name, struct err *err)
 {
 	char path[PATH_MAX], now[PATH_MAX + 8];
 	int fd, r;
 
-	snprintf(path, sizeof(path), "%s/packed/index", dir);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	snprintf(now, sizeof(now), "%s.new", path);
 	fd = open(now, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
@@ -205,7 +206,7 @@ static int read_member(struct jread *j, struct packed_file *f)
 	return r;
 }
 
-static int read_files(struct jread *j, struct packed *p)
+static int read_files(struct jread *j, struct packed *p, bool numbered)
 {
 	struct packed_file *f;
 	int r = jread_array(j);
@@ -217,13 +218,14 @@ static int read_files(struct jread *j, struct packed *p)
 		r = jread_object(j);
 		while (!r && (r = jread_member(j)) > 0)
 			r = read_member(j, f);
-		if (!r && (!f->path || !f->number))
-			r = jread_fail(j, "a file has no number or no path");
+		if (!r && (!f->path || !f->number != !numbered))
+			r = jread_fail(j, numbered ? "a file has no number or no path" :
+				       "a file has a number, or no path");
 	}
 	return r;
 }
 
-static int read_index(struct jread *j, struct packed *p)
+static int read_index(struct jread *j, struct packed *p, bool numbered)
 {
 	uint64_t version = 0;
 	int r = jread_object(j);
@@ -231,34 +233,34 @@ static int read_index(struct jread *j, struct packed *p)
 	while (!r && (r = jread_member(j)) > 0)
 		r = is_key(j, "index") ? jread_u64(j, &version) :
 		    is_key(j, "missing") ? jread_u64(j, &p->missing) :
-		    is_key(j, "files") ? read_files(j, p) : jread_skip(j);
+		    is_key(j, "files") ? read_files(j, p, numbered) : jread_skip(j);
 	if (!r && version != INDEX_VERSION)
 		r = jread_fail(j, "its version is not known");
 	return r ? r : jread_end(j);
 }
 
-int packed_parse(struct packed *p, const char *text, size_t n, struct err *err)
+int packed_parse(struct packed *p, const char *text, size_t n, bool numbered, struct err *err)
 {
 	struct jread j;
 	int r;
 
 	*p = (struct packed){ .there = true };
 	jread_init(&j, text, n, err);
-	r = read_index(&j, p);
+	r = read_index(&j, p, numbered);
 	jread_release(&j);
 	return r == -ENOMEM ? err_sys(err, ENOMEM, "cannot read it") : r;
 }
 
-int packed_read(struct packed *p, const char *dir, struct err *err)
+int packed_read(struct packed *p, const char *dir, const char *name, struct err *err)
 {
 	struct buf b = BUF_INIT;
 	char path[PATH_MAX];
 	int r;
 
 	*p = (struct packed){ 0 };
-	snprintf(path, sizeof(path), "%s/packed/index", dir);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	r = io_read_file(path, &b, BYTES_MOST);
-	if (!r && packed_parse(p, b.data ? b.data : "", b.len, err))
+	if (!r && packed_parse(p, b.data ? b.data : "", b.len, strcmp(name, PACKED_SUMS), err))
 		r = err_prefix(err, "%s is damaged", path);
 	else if (r && r != -ENOENT && r != -ENOTDIR)
 		err_sys(err, -r, "cannot read %s", path);

@@ -16,7 +16,7 @@
 
 struct packed_file {
 	struct recfiles_id id;
-	uint32_t number;	/* of packed/NUMBER, or of files/NUMBER */
+	uint32_t number;	/* of packed/NUMBER, or of files/NUMBER; 0: it is where it was */
 	bool copy;		/* the latter */
 	bool checked;		/* its sum has been, by packed_check() */
 	uint64_t sum;
@@ -30,11 +30,14 @@ struct packed {
 	bool there;		/* it has been packed at all */
 };
 
-/* 0 also where nothing was packed; -EBADMSG, ... with words. Release in any case. */
-int packed_read(struct packed *p, const char *dir, struct err *err);
-/* The same of the text of an index. */
-int packed_parse(struct packed *p, const char *text, size_t n, struct err *err);
-int packed_write(const struct packed *p, const char *dir, struct err *err);
+#define PACKED_INDEX "packed/index"
+#define PACKED_SUMS "sums"	/* of the same form: of files where they are, without numbers */
+
+/* 0 also where there is no such index; -EBADMSG, ... with words. Release in any case. */
+int packed_read(struct packed *p, const char *dir, const char *name, struct err *err);
+/* The same of the text of an index; whether its files are @numbered. */
+int packed_parse(struct packed *p, const char *text, size_t n, bool numbered, struct err *err);
+int packed_write(const struct packed *p, const char *dir, const char *name, struct err *err);
 void packed_release(struct packed *p);
 /* The one of the file @id, or of the recording's @copy where that is not 0; NULL: none. */
 struct packed_file *packed_find(const struct packed *p, const struct recfiles_id *id,

@@ -23,7 +23,9 @@
 #include "base/io.h"
 #include "rr/filesum.h"
 #include "rr/packed.h"
+#include "rr/procmaps.h"
 #include "rr/recfiles.h"
+#include "rr/sysfiles.h"
 
 #define PART_BYTES ((size_t)1 << 18)
 
@@ -32,6 +34,7 @@ struct packer {
 	struct packer_result *result;
 	struct recfiles files;
 	struct packed packed;
+	struct sysfiles system;
 	uint32_t *made;		/* numbers of copies that this call made */
 	size_t nmade;
 	bool changed;		/* the index is to be written */
@@ -66,27 +69,29 @@ static int has_changed(const struct recfiles_file *f, struct err *why)
 }
 
 /* The file, if it is the one that was mapped: its descriptor. -errno with words. */
-static int open_original(const struct recfiles_file *f, struct err *why)
+static int open_original(struct packer *p, const struct recfiles_file *f, struct err *why)
 {
-	struct stat st;
-	int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)
 		return err_sys(why, errno, "cannot pack %s", f->path);
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && recfiles_unchanged(&f->id, &st))
+	if (sysfiles_same(&p->system, p->opts->dir, &f->id, fd))
 		return fd;
 	close(fd);
 	return has_changed(f, why);
 }
 
 /* The copy on disk, and its sum. -ESTALE: @from was changed meanwhile. -errno without words. */
-static int fill(int to, int from, const struct recfiles_id *id, uint64_t *sum)
+static int fill(int to, int from, uint64_t *sum)
 {
-	/* Blocks are shared where the file system can; no later change shows in the copy. */
-	int r = !ioctl(to, FICLONE, from) ? 0 : copy_parts(to, from);
-	struct stat st;
+	struct stat was, is;
+	int r = fstat(from, &was) ? -errno : 0;
 
-	if (!r && (fstat(from, &st) || !recfiles_unchanged(id, &st)))
+	/* Blocks are shared where the file system can; no later change shows in the copy. */
+	if (!r && ioctl(to, FICLONE, from))
+		r = copy_parts(to, from);
+	if (!r && (fstat(from, &is) || is.st_size != was.st_size ||
+		   procmaps_ns(&is.st_ctim) != procmaps_ns(&was.st_ctim)))
 		return -ESTALE;
 	r = r ? r : filesum(to, sum);
 	return r || !fsync(to) ? r : -errno;
@@ -120,7 +125,7 @@ static int make_copy(struct packer *p, int from, struct packed_file *e)
 	packed_path(path, sizeof(path), p->opts->dir, e);
 	snprintf(now, sizeof(now), "%.*s/packed/new", PATH_MAX - 16, p->opts->dir);
 	to = open(now, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	r = to < 0 ? -errno : fill(to, from, &e->id, &e->sum);
+	r = to < 0 ? -errno : fill(to, from, &e->sum);
 	if (to >= 0)
 		close(to);
 	if (!r && rename(now, path))
@@ -161,7 +166,7 @@ static int copy_original(struct packer *p, const struct recfiles_file *f, struct
 {
 	const struct packed_file *old = packed_find(&p->packed, &f->id, 0);
 	struct packed_file new = { .id = f->id, .number = old ? old->number : free_number(p) };
-	const int from = open_original(f, why);
+	const int from = open_original(p, f, why);
 	int r;
 
 	if (from < 0)
@@ -240,7 +245,7 @@ static int pack_all(struct packer *p)
 	if (r || (p->packed.there && !p->changed && p->packed.missing == p->result->failed))
 		return r;
 	p->packed.missing = p->result->failed;
-	return packed_write(&p->packed, p->opts->dir, p->err);
+	return packed_write(&p->packed, p->opts->dir, PACKED_INDEX, p->err);
 }
 
 /* What was made for an index that was not to be. */
@@ -325,7 +330,7 @@ static int pack(struct packer *p)
 	while (fd == -EAGAIN);
 	if (fd < 0)
 		return fd;
-	r = packed_read(&p->packed, p->opts->dir, p->err);
+	r = packed_read(&p->packed, p->opts->dir, PACKED_INDEX, p->err);
 	if (!r) {
 		r = pack_all(p);
 		if (r)
@@ -350,6 +355,7 @@ int packer_run(const struct packer_opts *opts, struct packer_result *result, str
 		r = err_sys(err, EPERM, "cannot go on as root");
 	recfiles_release(&p.files);
 	packed_release(&p.packed);
+	sysfiles_release(&p.system);
 	free(p.made);
 	return r;
 }

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-uint64_t procmaps_mtime(const struct stat *st)
+uint64_t procmaps_ns(const struct timespec *t)
 {
-	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
 }
 
 /* What the mapping is of, by the link that holds on to it: its path may be another's by now. */
@@ -28,7 +28,8 @@ static void ask_file(struct procmap *m, pid_t pid)
 	m->ino = st.st_ino;
 	m->size = (uint64_t)st.st_size;
 	m->device = S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode) ? st.st_rdev : 0;
-	m->mtime_ns = procmaps_mtime(&st);
+	m->mtime_ns = procmaps_ns(&st.st_mtim);
+	m->ctime_ns = procmaps_ns(&st.st_ctim);
 }
 
 static int parse(struct procmap *m, const char *line)

@@ -17,7 +17,7 @@ struct procmap {
 	int prot;		/* PROT_* */
 	bool shared;
 	uint64_t ino;		/* 0: no file */
-	uint64_t dev, size, mtime_ns;	/* of the file, where it could be asked */
+	uint64_t dev, size, mtime_ns, ctime_ns;	/* of the file, where it could be asked */
 	uint64_t device;	/* 0: it is none */
 	char *path;		/* or a name as "[stack]"; "" */
 };
@@ -27,8 +27,7 @@ struct procmaps {
 	size_t n;
 };
 
-/* A file's time of change, in nanoseconds. */
-uint64_t procmaps_mtime(const struct stat *st);
+uint64_t procmaps_ns(const struct timespec *t);
 /* All of @pid's; procmaps_release() after success. -errno with words. */
 int procmaps_read(struct procmaps *m, pid_t pid, struct err *err);
 /* The one that holds @addr alone, whose path is to be freed; -ENOENT without words: none does. */

@@ -189,7 +189,7 @@ int recdump(const char *dir, int fd, struct err *err)
 	buf_release(&path);
 	if (r)
 		return r;
-	r = packed_read(&packed, dir, err);
+	r = packed_read(&packed, dir, PACKED_INDEX, err);
 	while (!r && (r = recread_next(rec, &h, err)) > 0) {
 		buf_addf(&b, "%" PRIu64 " %u ", recread_number(rec), h->tid);
 		if (h->bytes < kinds[h->type].bytes)

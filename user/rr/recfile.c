@@ -14,7 +14,7 @@
 #include "base/io.h"
 
 #define FILE_MAGIC "TRACERRR"
-#define FILE_VERSION 1
+#define FILE_VERSION 2
 #define CHUNK_MAGIC 0x4b4e4843u	/* "CHNK" */
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define CHUNK_MOST ((size_t)4 << 20)

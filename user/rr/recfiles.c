@@ -8,11 +8,12 @@
 #include <sys/mman.h>
 
 #include "base/textcopy.h"
+#include "rr/procmaps.h"
 #include "rr/recfile.h"
 
 struct recfiles_id recfiles_id_of(const struct rr_ev_map *m)
 {
-	return (struct recfiles_id){ m->dev, m->ino, m->size, m->mtime_ns };
+	return (struct recfiles_id){ m->dev, m->ino, m->size, m->mtime_ns, m->ctime_ns };
 }
 
 bool recfiles_same(const struct recfiles_id *a, const struct recfiles_id *b)
@@ -24,8 +25,8 @@ bool recfiles_same(const struct recfiles_id *a, const struct recfiles_id *b)
 bool recfiles_unchanged(const struct recfiles_id *id, const struct stat *st)
 {
 	return st->st_ino == id->ino && (uint64_t)st->st_size == id->size &&
-	       (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec ==
-	       id->mtime_ns;
+	       procmaps_ns(&st->st_mtim) == id->mtime_ns &&
+	       procmaps_ns(&st->st_ctim) == id->ctime_ns;
 }
 
 static struct recfiles_file *find(const struct recfiles *f, const struct recfiles_id *id,

@@ -13,7 +13,8 @@
 
 /* What a file was when it was mapped. */
 struct recfiles_id {
-	uint64_t dev, ino, size, mtime_ns;
+	uint64_t dev, ino, size, mtime_ns;	/* by which it is found */
+	uint64_t ctime_ns;
 };
 
 struct recfiles_file {
@@ -34,7 +35,10 @@ void recfiles_release(struct recfiles *f);
 
 struct recfiles_id recfiles_id_of(const struct rr_ev_map *m);
 bool recfiles_same(const struct recfiles_id *a, const struct recfiles_id *b);
-/* Whether @st is of a file as it was; its device's number may be another since. */
+/*
+ * Whether @st is of a file that nobody has touched since; its device's number may be another. The
+ * time of its last change is the kernel's, which nobody can put back as that of its contents.
+ */
 bool recfiles_unchanged(const struct recfiles_id *id, const struct stat *st);
 
 #endif

@@ -70,7 +70,7 @@ static const char *how_packed(const char *dir)
 {
 	struct err none = { 0 };
 	struct packed p;
-	const char *how = packed_read(&p, dir, &none) ? "damaged" : !p.there ? "no" :
+	const char *how = packed_read(&p, dir, PACKED_INDEX, &none) ? "damaged" : !p.there ? "no" :
 			  p.missing ? "part" : "yes";
 
 	packed_release(&p);

@@ -312,13 +312,16 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	r = caller_lower(&opts->who);
 	if (r)
 		return err_sys(err, -r, "cannot write as the user");
-	rec.queue = recqueue_new(err);
+	rec.queue = rec.files.queue = recqueue_new(err);
 	r = rec.queue ? recfile_create(&rec.file, path, rec.queue, err) : -err->code;
 	if (caller_raise(&opts->who) && !r)
 		r = err_sys(err, EPERM, "cannot go on as root");
 	if (!r) {
 		r = record(&rec);
 		if (recfile_flush(rec.file, r ? &late : err) && !r)
+			r = -err->code;
+		if (recfile_events(rec.file) &&
+		    syssums_write(&rec.files.sums, opts->dir, &opts->who, r ? &late : err) && !r)
 			r = -err->code;
 		result->events = recfile_events(rec.file);
 		result->bytes = recfile_bytes(rec.file);

@@ -38,13 +38,16 @@ static int copy_into(int to, const char *path)
 /* That the file is the one that was mapped. */
 static int check_file(struct replayer *p, const struct recfiles_id *id, const char *path)
 {
-	struct stat st;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	const bool same = fd >= 0 && sysfiles_same(&p->system, p->opts->dir, id, fd);
 
-	if (stat(path, &st))
+	if (fd < 0)
 		err_sys(p->err, errno, "the recording needs %s", path);
-	else if (recfiles_unchanged(id, &st))
-		return 0;
 	else
+		close(fd);
+	if (same)
+		return 0;
+	if (fd >= 0)
 		err_set(p->err, ESTALE, "%s has changed since it was recorded", path);
 	err_hint(p->err, "'tracer pack' keeps copies of such files in a recording, while they are "
 		 "as they were");

@@ -11,6 +11,7 @@
 #include "rr/recfile.h"
 #include "rr/replayer.h"
 #include "rr/rthread.h"
+#include "rr/sysfiles.h"
 
 #define PAGE ((uint64_t)4096)
 
@@ -51,6 +52,7 @@ struct replayer {
 	struct shared_file *shared;
 	size_t nshared;
 	struct packed packed;	/* copies of the files that it maps */
+	struct sysfiles system;	/* those that it maps from where they are */
 	struct recread_place before;	/* the event at hand */
 	uint64_t shown;		/* the last event whose output was given */
 	bool makes_code;	/* the program does, as it runs: nobody looked through that */

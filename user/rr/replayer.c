@@ -369,7 +369,7 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 	r = recread_open(&p.file, path, err);
 	if (r)
 		return r;
-	r = packed_read(&p.packed, opts->dir, err);
+	r = packed_read(&p.packed, opts->dir, PACKED_INDEX, err);
 	r = r ? r : inproc_new(&p.inproc, err);
 	r = r ? r : script_new(&p.script, err);
 	r = r ? r : replay_all(&p);
@@ -380,6 +380,7 @@ int replayer_run(const struct replayer_opts *opts, struct replayer_result *resul
 		close(p.shared[i].fd);
 	free(p.shared);
 	packed_release(&p.packed);
+	sysfiles_release(&p.system);
 	inproc_release(&p.inproc);
 	script_free(p.script);
 	recread_close(p.file);
