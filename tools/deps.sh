@@ -6,7 +6,8 @@
 #   deps.sh ... --long   also what `make check-long` and the benchmarks need
 set -u
 cd "$(dirname "$0")/.." || exit 2
-PATH=$PATH:/usr/sbin:/sbin
+# Rust's builder may be the user's own.
+PATH=$PATH:/usr/sbin:/sbin:${HOME:-}/.cargo/bin
 install=0 long=0
 # Version managers' pythons do not see the distribution's modules.
 python=/usr/bin/python3
@@ -32,6 +33,8 @@ ps         procps       build
 unshare    util-linux   build
 setcap     libcap2-bin  build
 gdb        gdb          build
+sqlite3    sqlite3      build
+openssl    openssl      build
 git        git          long
 redis-server redis-server long
 redis-benchmark redis-tools long
@@ -41,6 +44,8 @@ perf       linux-perf   long
 bpftrace   bpftrace     long
 rr         rr           long
 node       nodejs       long
+javac      openjdk-17-jdk-headless long
+cargo      cargo        long
 prove      perl         long
 mariadbd   mariadb-server-core long
 debuginfod-find debuginfod long

@@ -81,7 +81,8 @@ static const struct cli_tool tool = {
 		"which locks it fights over, how data moves through its pipes, which system calls "
 		"it makes.\n"
 		"\n"
-		"Tracing needs root, or the capabilities CAP_BPF and CAP_PERFMON.",
+		"Tracing needs root, or the capabilities CAP_BPF and CAP_PERFMON; recording, "
+		"CAP_SYS_NICE, CAP_SYS_PTRACE and CAP_SYS_ADMIN besides. Replaying needs nothing.",
 	.cmds = commands,
 	.examples = tool_examples,
 	.exits = common_exits,

@@ -21,6 +21,16 @@ def help_goes_to_stdout():
 
 
 @test(root=False)
+def each_heading_stands_once():
+    """Of options: those of a group stand together."""
+    cmds = set(re.findall(r"^  ([a-z]+) ", run([TRACER, "--help"]).out, re.M)) - {"tracer"}
+    check(len(cmds) > 8 and "record" in cmds, f"commands: {cmds}")
+    for cmd in cmds:
+        heads = re.findall(r"^(\S.*):$", run([TRACER, "help", cmd]).ok().out, re.M)
+        equal(sorted(set(heads)), sorted(heads), f"headings of {cmd}'s help")
+
+
+@test(root=False)
 def help_names_every_option_of_the_specification():
     for cmd in ("run", "attach"):
         text = run([TRACER, cmd, "--help"]).out

@@ -3,6 +3,8 @@
  * alter FROM TO SEED: copies the events of a recording, FROM and TO being such files, with one to
  * three of them altered by chance: bytes behind their heads, their kind or thread, one that is
  * missing, comes twice or ends early. All checksums are right: what is in them is believed.
+ *
+ * alter FROM TO EVENT WORD VALUE: with this value in that word of eight bytes behind its head.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,6 +66,16 @@ static int alter(struct rr_head *h)
 	return 1;
 }
 
+/* What is to be written, and where; .event 0: by chance. */
+static struct { uint64_t event, word, value; } fixed;
+
+static int alter_fixed(struct rr_head *h)
+{
+	if (fixed.word < (h->bytes - sizeof(*h)) / 8)
+		memcpy((char *)(h + 1) + 8 * fixed.word, &fixed.value, sizeof(fixed.value));
+	return 1;
+}
+
 static int copy(struct recread *in, struct recfile *out, const uint64_t at[MOST],
 		struct err *err)
 {
@@ -78,7 +90,7 @@ static int copy(struct recread *in, struct recfile *out, const uint64_t at[MOST]
 		times = 1;
 		for (int i = 0; i < MOST; i++)
 			if (recread_number(in) == at[i])
-				times = alter(room);
+				times = fixed.event ? alter_fixed(room) : alter(room);
 		while (r >= 0 && times--)
 			r = recfile_add(out, room, err);
 		if (r < 0)
@@ -96,12 +108,17 @@ int main(int argc, char **argv)
 	struct recfile *out = NULL;
 	int r;
 
-	if (argc != 4) {
-		fputs("usage: alter FROM TO SEED\n", stderr);
+	if (argc != 4 && argc != 6) {
+		fputs("usage: alter FROM TO SEED, alter FROM TO EVENT WORD VALUE\n", stderr);
 		return 2;
 	}
+	if (argc == 6) {
+		fixed.event = at[0] = strtoull(argv[3], NULL, 0);
+		fixed.word = strtoull(argv[4], NULL, 0);
+		fixed.value = strtoull(argv[5], NULL, 0);
+	}
 	state = strtoull(argv[3], NULL, 10) * 0x9e3779b97f4a7c15ull + 1;
-	n = recfile_count(argv[1]);
+	n = fixed.event ? 0 : recfile_count(argv[1]);
 	for (uint32_t i = 0; n && i <= chance(MOST); i++)
 		at[i % MOST] = 1 + chance((uint32_t)n);
 	r = recread_open(&in, argv[1], &err);

@@ -3,12 +3,15 @@
 """Programs are recorded once and replayed twice: output and exit code are the same each time."""
 import os
 import re
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (DEVNULL, SANITIZED, TRACER, Skip, check, contains, equal, main, need, run,
+from harness import (BUILD, DEVNULL, SANITIZED, TRACER, Skip, check, contains, equal, main, need, run,
                      scratch, test, workload)
 from recordings import record, replay, same
+
+ALTER = os.path.join(BUILD, "tests", "rr", "alter")
 
 
 @test
@@ -57,17 +60,39 @@ def signals():
 
 
 @test
-def languages_and_tools():
-    for tool in ("perl", "sqlite3", "git", "gcc", "xz"):
-        need(tool)
+def pythons():
     same("python3", "-c", "import random, time; print(random.random(), time.time())")
     same("/usr/bin/python3", "-c",
          "import os, subprocess as s\n"
          "print([s.check_output(['sh', '-c', f'echo {i} $$']) for i in range(3)], os.getpid())")
+
+
+@test
+def what_proc_tells():
     same("cat", "/proc/self/stat", "/proc/self/maps", "/proc/meminfo")
+
+
+@test
+def a_perl():
+    need("perl")
     same("perl", "-e", "fork; print $$, rand, \"\\n\"; wait")
+
+
+@test
+def a_database_in_memory():
+    need("sqlite3")
     same("sqlite3", ":memory:", "select random()")
+
+
+@test
+def a_packer():
+    need("xz")
     same("xz", "-T2", "-c", "/etc/services")
+
+
+@test
+def a_compiler():
+    need("gcc")
     with scratch() as d:
         path = os.path.join(d, "a.c")
         with open(path, "w", encoding="ascii") as f:
@@ -104,8 +129,7 @@ def points_between_calls():
             points = [line for line in run([TRACER, "dump", os.path.join(d, "rec")]).ok()
                       .out.splitlines() if "gives way" in line and "bytes of memory" in line]
             check(points, f"{mode}: no thread lost its turn between calls")
-            for _ in range(2):
-                equal(replay(d).out, was.out, f"{mode} replayed")
+            equal(replay(d).out, was.out, f"{mode} replayed")
     for mode in ("alarm", "prof"):
         same(workload("rr_points"), mode, "0")
 
@@ -118,8 +142,9 @@ def what_is_wrong_is_said():
         equal(os.listdir(d), [], "what is left of it")
         record(d, "true")
         r = run([TRACER, "record", "-o", os.path.join(d, "rec"), "--", "true"])
-        equal(r.rc, 125, r.err)
+        equal(r.rc, 2, r.err)
         contains(r.err, "file exists", "an existing directory")
+        contains(r.err, "never written over: remove it, or name another", "what to do")
         r = replay(d, "nosuch")
         equal(r.rc, 2, r.err)
         contains(r.err, "nosuch is no recording: no such file", "a missing recording")
@@ -166,17 +191,85 @@ def a_replay_that_goes_another_way():
             copy = os.path.join(files, name) if size == 5001 else copy
             with open(os.path.join(files, name), "rb") as f:
                 program = os.path.join(files, name) if f.read(4) == b"\x7fELF" else program
+        dump = run([TRACER, "dump", os.path.join(d, "rec")]).ok().out
+        event, thread = re.search(r"^(\d+) (\d+) call lseek\(", dump, re.M).groups()
         alter(copy, b"\x10", b"\x11")
         r = replay(d)
         equal(r.rc, 2, r.err)
-        check(re.search(r"event \d+, thread \d+: lseek: argument 2 was 0x10 and is 0x11, at 0x",
-                        r.err), r.err)
+        lines = r.err.splitlines()
+        where = re.fullmatch(f"tracer: event {event}, thread {thread}: lseek: argument 2 was 0x10 "
+                             "and is 0x11, at (0x[0-9a-f]+)", lines[0])
+        check(where, r.err)
+        check(re.match(f"    #0  {where[1]} l*seek", lines[1]), f"where it stands: {r.err}")
+        check(re.match(r"    #1  0x[0-9a-f]+ main\+0x", lines[2]), f"who called: {r.err}")
         alter(copy, b"\x11", b"\x10")
         equal(replay(d).rc, 0, "as before")
         alter(program, b"\xb8\x6e\0\0\0", b"\xb8\x6f\0\0\0")
         r = replay(d)
         equal(r.rc, 2, r.err)
-        contains(r.err, "the call was getppid and is getpgrp", r.err)
+        contains(r.err, "the call was getppid and is getpgrp, at 0x", r.err)
+
+
+@test
+def events_that_say_what_was_not():
+    """One word of one event, its checksum being right: the replay names it, and both values."""
+    with scratch() as d:
+        mapped = os.path.join(d, "mapped")
+        with open(mapped, "wb") as f:
+            f.write(b"\x10" + bytes(5000))
+        record(d, workload("rr_diverge"), mapped)
+        events = os.path.join(d, "rec", "events")
+        os.rename(events, events + ".as-it-was")
+        for word, value, what in ((0, 110, "the call was getppid and is lseek"),
+                                  (2, 0x1234, "lseek: its place was 0x1234 and is 0x[0-9a-f]+"),
+                                  (4, 0x17, "lseek: argument 2 was 0x17 and is 0x11"),
+                                  (5, 1, "lseek: argument 3 was 0x1 and is 0")):
+            os.rename(events + ".as-it-was", events)
+            dump = run([TRACER, "dump", os.path.join(d, "rec")]).ok().out
+            event, thread = re.findall(r"^(\d+) (\d+) call lseek\(", dump, re.M)[-19]
+            os.rename(events, events + ".as-it-was")
+            run([ALTER, events + ".as-it-was", events, event, str(word), str(value)]).ok()
+            r = replay(d)
+            equal(r.rc, 2, r.err)
+            check(re.fullmatch(f"tracer: event {event}, thread {thread}: {what}, at "
+                               "0x[0-9a-f]+", r.err.splitlines()[0]), f"{what}: {r.err}")
+            os.unlink(events)
+
+
+def chunks_of(data):
+    """Where each chunk ends, and how many events there are by then (docs/formats/recording.md)."""
+    at, events, ends = 16, 0, []
+    while at < len(data):
+        equal(data[at:at + 4], b"CHNK", f"a chunk at {at}")
+        frame, n = struct.unpack_from("<II", data, at + 8)
+        at, events = at + 32 + frame, events + n
+        ends.append((at, events))
+    return ends
+
+
+@test
+def one_that_is_cut_anywhere():
+    """It replays up to its last whole chunk, and says which event that ends with."""
+    with scratch() as d:
+        was = record(d, "sh", "-c", "for i in 1 2 3 4 5; do echo $i; dd if=/dev/zero of=/dev/null "
+                     "bs=1 count=20000 status=none; done")
+        path = os.path.join(d, "rec", "events")
+        with open(path, "rb") as f:
+            data = f.read()
+        ends = chunks_of(data)
+        check(len(ends) > 3, f"{len(ends)} chunks")
+        places = {e + by for e, _ in ends for by in (-1, 0, 1, 31, 32, 33)}
+        places |= {(a[0] + b[0]) // 2 for a, b in zip(ends, ends[1:])} | {ends[0][0] // 2, 17, 40}
+        for cut in sorted(p for p in places if p < len(data)):
+            with open(path, "wb") as f:
+                f.write(data[:cut])
+            last = max((n for e, n in ends if e <= cut), default=0)
+            r = replay(d, times=1)
+            equal(r.rc, 2, f"cut at {cut}: {r.err}")
+            check(was.out.startswith(r.out), f"cut at {cut}: {r.out}")
+            check(bool(r.out) >= (cut >= ends[1][0]), f"cut at {cut}: nothing is replayed")
+            contains(r.err, f"the recording ends behind event {last}," if last else "recording",
+                     f"cut at {cut}")
 
 
 @test
@@ -241,8 +334,7 @@ def files_that_are_gone():
         was = record(d, "python3", "-c", "import mmap\n"
                      f"f = open({data!r}, 'r+b')\nm = mmap.mmap(f.fileno(), 0)\n"
                      "print(m[:5]); m[0:2] = b'xy'; print(m[:5])", name="mapped")
-        for _ in range(2):
-            equal(replay(d, "mapped").out, was.out, "a file mapped shared")
+        equal(replay(d, "mapped").out, was.out, "a file mapped shared")
         with open(data, "rb") as f:
             equal(f.read(5), b"xycab", "the file itself, which no replay changes")
         os.unlink(data)

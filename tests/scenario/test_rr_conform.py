@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import (BUILD, DEVNULL, SANITIZED, TRACER, Skip, check, contains, equal, main, need,
                      run, scratch, test)
+from recordings import replay
 
 CORE = """
 read write open close stat fstat lstat poll lseek mmap mprotect munmap brk rt_sigaction
@@ -55,10 +56,6 @@ def record(d, *cmd, name="rec", opts=("--checksum",)):
                stdin=DEVNULL, cwd=where)
 
 
-def replay(d, name="rec"):
-    return run([TRACER, "replay", "-a", os.path.join(d, name)], stdin=DEVNULL)
-
-
 def dump(d, name="rec"):
     return run([TRACER, "dump", os.path.join(d, name)]).ok().out
 
@@ -69,18 +66,18 @@ def calls_of(name):
     with scratch() as d:
         path = os.path.join(BUILD, "tests", "scenario", "rr", name)
         # Without sums, a replay does many calls at a time.
-        for rec, opts, times in (("rec", ["--checksum"], 2), ("plain", [], 1)):
+        for rec, opts in (("rec", ["--checksum"]), ("plain", [])):
             was = record(d, path, name=rec, opts=opts)
             equal(was.rc, PROGRAMS[name], f"{name} recorded: {was.err}{was.out[-300:]}")
-            for _ in range(times):
-                again = replay(d, rec)
-                equal((again.rc, again.err), (was.rc, was.err),
-                      f"{rec} {name} replayed: {again.out[-300:]}")
-                equal(again.out, was.out, f"{name}'s output")
+            again = replay(d, rec)
+            equal((again.rc, again.err), (was.rc, was.err),
+                  f"{rec} {name} replayed: {again.out[-300:]}")
+            equal(again.out, was.out, f"{name}'s output")
         text = dump(d)
     made = set(re.findall(r" call (\w+)\(", text))
     sums, calls = text.count(" sums of "), text.count(" call ")
-    check(sums > calls * 3 // 4, f"memory is compared behind {sums} of {calls} calls")
+    # Where the recorder itself had to wait, and the program ran on, there are none.
+    check(sums >= calls - calls // 50, f"memory is compared behind {sums} of {calls} calls")
     return made | {call for call, sign in INSTEAD.items() if re.search(sign, text, re.M)}
 
 
@@ -134,9 +131,8 @@ def sums_are_of_the_calls_end():
     with scratch() as d:
         was = record(d, os.path.join(BUILD, "tests", "scenario", "rr", "rr_counter"))
         equal(was.rc, 0, was.err)
-        for _ in range(2):
-            again = replay(d)
-            equal((again.rc, again.err), (0, ""), "replayed")
+        again = replay(d)
+        equal((again.rc, again.err), (0, ""), "replayed")
         text = dump(d)
     check(text.count(" sums of ") > 1900, "sums")
 

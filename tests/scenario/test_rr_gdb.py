@@ -11,6 +11,7 @@ from subprocess import PIPE
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import (DEVNULL, ROOT, TRACER, Failure, check, contains, equal, main, need, run,
                      scratch, test)
+from recordings import TIMES
 
 SOURCE = os.path.join(ROOT, "tests", "rr", "debugged.c")
 MARKED = os.path.join(ROOT, "tests", "rr", "marked.c")
@@ -230,8 +231,17 @@ def twice_the_same():
         script = ["break add_one", "continue", "print $sp", "print &counter", "print $rip",
                   "continue", "info registers", "x/8gx $sp", "when", "delete",
                   "watch last_writer", "continue", "continue", "print counter", "when",
-                  "reverse-continue", "when", "print counter", "print/x $ymm1"]
-        equal(gdb(d, *script), gdb(d, *script), "the same script")
+                  "reverse-continue", "when", "print counter", "print/x $ymm1", "delete",
+                  "info threads", "thread apply all backtrace", "checkpoint",
+                  "break add_one", "continue", "reverse-finish", "print $pc", "reverse-step",
+                  "print $pc", "when", "reverse-next", "print $pc", "reverse-stepi", "print $pc",
+                  "info checkpoints", "restart 1", "print $pc", "when", "info threads",
+                  "delete", "run 70", "print $pc", "when", "run 60", "print $pc", "backtrace"]
+        first = gdb(d, *script)
+        contains(first[20], "Thread", "threads")
+        contains(first[-2], "0x", "run N")
+        for _ in range(TIMES - 1):
+            equal(gdb(d, *script), first, "the same script")
 
 
 @test

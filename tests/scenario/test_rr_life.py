@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from harness import (DEVNULL, PIPE, TRACER, bpf_held, check, clean_env, contains, descendants,
                      equal, finish, main, need, run, safe_list, scratch, start, test, wait_for,
                      wait_gone, workload)
+from recordings import replay
 
 PYTHON = "/usr/bin/python3"
 MARK = "TRACER_RR_LIFE"
@@ -28,10 +29,6 @@ def recording(d, *cmd, name="rec", opts=("-q",), prefix=(), **kw):
     kw.setdefault("stderr", PIPE)
     return start([*prefix, TRACER, "record", *opts, "-o", os.path.join(d, name), "--", *cmd],
                  env=clean_env(**{MARK: d}), **kw)
-
-
-def replay(d, name="rec"):
-    return run([TRACER, "replay", "-a", os.path.join(d, name)], stdin=DEVNULL)
 
 
 def marked(d):

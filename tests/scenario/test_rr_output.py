@@ -8,19 +8,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import DEVNULL, TRACER, contains, equal, main, run, scratch, test
+from recordings import record, replay
 
 PYTHON = "/usr/bin/python3"
-
-
-def record(d, *cmd, rc=0, name="rec", **kw):
-    kw.setdefault("stdin", DEVNULL)
-    r = run([TRACER, "record", "-q", "-o", os.path.join(d, name), "--", *cmd], **kw)
-    equal(r.rc, rc, f"{cmd} recorded: {r.err}")
-    return r
-
-
-def replay(d, name="rec", **kw):
-    return run([TRACER, "replay", "-a", os.path.join(d, name)], stdin=DEVNULL, **kw)
 
 
 def outputs(d, want_out, want_err="", name="rec"):

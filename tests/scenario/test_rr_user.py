@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from harness import (DEVNULL, Skip, TRACER, clean_env, contains, equal, main, need, run, scratch,
                      test)
-from recordings import same
+from recordings import replay, same
 
 NOBODY = pwd.getpwnam("nobody")
 SUDO = {"SUDO_UID": str(NOBODY.pw_uid), "SUDO_GID": str(NOBODY.pw_gid)}
@@ -21,7 +21,7 @@ def recorded(d, *cmd, rc=0):
     r = run([TRACER, "record", "-q", "-o", os.path.join(d, "rec"), "--", *cmd], stdin=DEVNULL,
             env=clean_env(HOME="/root", **SUDO))
     equal(r.rc, rc, r.err)
-    again = run([TRACER, "replay", "-a", os.path.join(d, "rec")], stdin=DEVNULL)
+    again = replay(d)
     equal((again.rc, again.out), (rc, r.out), again.err)
     return r
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/findexe.h"
 #include "base/io.h"
 #include "base/user.h"
 #include "cli/term.h"
@@ -18,7 +19,9 @@
 #include "rr/recabout.h"
 #include "rr/recdir.h"
 #include "rr/recorder.h"
+#include "rr/refused.h"
 
+#define EXIT_THERE 2		/* the directory to be made is */
 #define EXIT_FAILED 125
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND 127
@@ -125,6 +128,18 @@ static void write_about(struct recabout_opts *about, const struct recorder_resul
 	about->end = NULL;
 }
 
+/* Files are looked at as the user. */
+static int check_program(const char *command, const struct caller *who, struct err *err)
+{
+	char path[4096];
+	int r = caller_lower(who);
+
+	if (r)
+		return err_sys(err, -r, "cannot read as the user");
+	r = findexe(path, sizeof(path), command) ? refused_program(err, path) : 0;
+	return caller_raise(who) ? err_sys(err, EPERM, "cannot go on as root") : r;
+}
+
 static int record(const struct record_opts *o, struct err *err)
 {
 	struct telling telling = {
@@ -144,8 +159,11 @@ static int record(const struct record_opts *o, struct err *err)
 	opts.user = r || !o->user ? NULL : user_find(o->user, err);
 	if (!r && o->user && !opts.user)
 		r = -err->code;
+	r = r ? r : check_program(o->argv[0], &opts.who, err);
 	r = r ? r : recdir_make(&dir, o->output, o->argv[0], &opts.who, err);
-	if (!r) {
+	if (r == -EEXIST)
+		r = cli_fail("tracer", err, EXIT_THERE);
+	else if (!r) {
 		about = (struct recabout_opts){ .dir = dir.data, .who = &opts.who,
 						.argv = o->argv, .began_ns = clock_real_ns() };
 		opts.dir = dir.data;

@@ -13,11 +13,11 @@ static const struct cli_opt record_rows[] = {
 	{ .name = "output", .letter = 'o', .kind = CLI_FILE, .arg = "DIR", .group = GROUP_WHERE,
 	  .help = "record into DIR, which must not be there (default: a new one in "
 		  "tracer/recordings under XDG_DATA_HOME)", RECORD_AT(output) },
+	{ .name = "quiet", .letter = 'q', .kind = CLI_FLAG, .group = GROUP_WHERE,
+	  .help = "no notes on stderr", RECORD_AT(quiet) },
 	{ .name = "user", .letter = 'u', .kind = CLI_STRING, .arg = "USER", .group = GROUP_WHAT,
 	  .help = "run the command as this user, a name or a uid, with its groups (default: "
 		  "who called sudo)", RECORD_AT(user) },
-	{ .name = "quiet", .letter = 'q', .kind = CLI_FLAG, .group = GROUP_WHERE,
-	  .help = "no notes on stderr", RECORD_AT(quiet) },
 	{ .name = "checksum", .letter = 'C', .kind = CLI_FLAG, .group = GROUP_WHAT,
 	  .help = "sums of all memory that can be written go in behind each call, and a replay "
 		  "compares them: slow, to find out where one goes wrong", RECORD_AT(checksum) },
@@ -37,7 +37,11 @@ static const struct cli_pair record_examples[] = {
 
 static const struct cli_pair record_exits[] = {
 	{ "N", "the command's own; 128+N: signal N ended it" },
-	{ "125", "it could not be recorded; what was recorded up to there replays" },
+	{ "2", "DIR is there already" },
+	{ "125", "it could not be recorded, or not to its end; what was recorded up to there "
+		 "replays" },
+	{ "126", "the command was found but is not executable" },
+	{ "127", "the command was not found" },
 	CLI_END_OF_PAIRS
 };
 

@@ -4,6 +4,7 @@
  * libbpf nor what traces.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,12 +75,28 @@ static int run_again(const struct replay_opts *o, struct replayer_result *res, s
 	return r;
 }
 
+/* Of an event that the recording does not come to. */
+static void warn_of_event(const struct replay_opts *o)
+{
+	struct recabout about;
+	struct err why;
+
+	if (!recabout_read(&about, o->dir) && about.ended && about.events < o->event) {
+		err_set(&why, ERANGE, "the recording has %" PRIu64 " events: this is its end",
+			about.events);
+		err_hint(&why, "'tracer dump' lists them");
+		cli_fail("tracer", &why, 0);
+	}
+	recabout_release(&about);
+}
+
 static int replay(const struct replay_opts *o, struct err *err)
 {
 	struct replayer_result res;
 	int r;
 
 	warn_of_processor(o->dir);
+	warn_of_event(o);
 	if (!o->run)
 		return replay_gdb(o, err);
 	r = run_again(o, &res, err);
@@ -118,8 +135,10 @@ static int ls(const struct replay_opts *o, struct err *err)
 	if (r)
 		return r;
 	r = recls(&out, o->json, err);
-	w = out_stream_close(&out, r ? &late : err);
-	return r ? r : w;
+	if (!r && !o->json)
+		cli_fail("tracer", err, 0);
+	w = out_stream_close(&out, r < 0 ? &late : err);
+	return r < 0 ? r : w;
 }
 
 static const struct {

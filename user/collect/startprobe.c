@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/findexe.h"
 #include "base/io.h"
 #include "collect/cost.h"
 #include "collect/privilege.h"
@@ -246,22 +247,10 @@ static void look_at_program(struct startprobe *q, const char *path)
 
 void startprobe_command(struct startprobe *q, const char *command)
 {
-	const char *dirs = getenv("PATH"), *end;
 	char path[4096];
 
-	if (strchr(command, '/')) {
-		look_at_program(q, command);
-		return;
-	}
-	for (; dirs && *dirs; dirs = *end ? end + 1 : end) {
-		end = strchrnul(dirs, ':');
-		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)(end - dirs), dirs,
-			     end > dirs ? "/" : "", command) < (int)sizeof(path) &&
-		    !access(path, X_OK)) {
-			look_at_program(q, path);
-			return;
-		}
-	}
+	if (findexe(path, sizeof(path), command))
+		look_at_program(q, path);
 }
 
 /* ---- set-up ---- */

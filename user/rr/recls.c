@@ -236,7 +236,11 @@ int recls(struct out_stream *out, bool json, struct err *err)
 		put_lines(out, &l);
 	for (size_t i = 0; i < l.n; i++)
 		recabout_release(&l.at[i].about);
+	if (!r && !l.n) {
+		err_set(err, ENOENT, "there are no recordings in %s", l.base);
+		err_hint(err, "'sudo tracer record -- COMMAND' makes one");
+	}
 	free(l.at);
 	buf_release(&base);
-	return r;
+	return r ? r : l.n > 0;
 }

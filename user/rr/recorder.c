@@ -184,6 +184,16 @@ static int add_sums(struct recorder *rec)
 	return r;
 }
 
+static int events_lost(struct recorder *rec)
+{
+	int r = err_set(rec->err, ENOBUFS, "%llu events were lost: the ring was full",
+			(unsigned long long)rec->counts->lost);
+
+	err_hint(rec->err, "another process of real time may have had CPU %d, which the recorder "
+		 "shares with the program, or the recorder was stopped", sched_getcpu());
+	return r;
+}
+
 int recorder_drain(struct recorder *rec)
 {
 	const struct rr_counts *c = rec->counts;
@@ -194,8 +204,7 @@ int recorder_drain(struct recorder *rec)
 	if (!rec->failed && rec->opts->checksum)
 		rec->failed = add_sums(rec);
 	if (!rec->failed && c->lost)
-		rec->failed = err_set(rec->err, ENOBUFS, "%llu events were lost",
-				      (unsigned long long)c->lost);
+		rec->failed = events_lost(rec);
 	if (!rec->failed && c->refused_tid)
 		rec->failed = refused_set(rec->err, c);
 	if (!rec->failed && c->missed_tid)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "rr/refused.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 static const char *const names[RR_NR_CALLS] = {
 #define RR_CALL(nr, name, ...) [nr] = #name,
@@ -44,6 +47,24 @@ static void set_hint(struct err *err, uint64_t nr)
 			err_hint(err, "%s", hints[i].hint);
 }
 
+#define RECORD_64 "record a 64-bit build of the program"
+
+int refused_program(struct err *err, const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	unsigned char ident[EI_NIDENT] = "";
+	const ssize_t n = fd < 0 ? 0 : read(fd, ident, sizeof(ident));
+
+	if (fd >= 0)
+		close(fd);
+	if (n != sizeof(ident) || memcmp(ident, ELFMAG, SELFMAG) ||
+	    ident[EI_CLASS] != ELFCLASS32)
+		return 0;
+	err_set(err, ENOTSUP, "%s is a 32-bit program, which cannot be recorded", path);
+	err_hint(err, RECORD_64);
+	return -ENOTSUP;
+}
+
 int refused_set(struct err *err, const struct rr_counts *c)
 {
 	const char *name = c->refused_nr < RR_NR_CALLS ? names[c->refused_nr] : NULL;
@@ -54,7 +75,7 @@ int refused_set(struct err *err, const struct rr_counts *c)
 	case RR_REFUSED_COMPAT:
 		err_set(err, ENOTSUP, "%s made a call of 32-bit code, which cannot be recorded",
 			text);
-		err_hint(err, "record a 64-bit build of the program");
+		err_hint(err, RECORD_64);
 		break;
 	case RR_REFUSED_MEMORY:
 		err_set(err, ENOTSUP, "%s wrote into memory by way of /proc/PID/mem, which cannot "
