@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* package: g++ */
+/* package: clang */
 /* link: -lstdc++ */
 char *__cxa_demangle(const char *mangled, char *buf, unsigned long *bytes, int *status);
 

@@ -7,8 +7,8 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (BUILD, DEVNULL, SANITIZED, TRACER, Skip, check, contains, equal, main, need, run,
-                     scratch, test, workload)
+from harness import (BUILD, DEVNULL, SANITIZED, TRACER, Skip, check, contains, equal, main, need,
+                     run, scratch, test, workload)
 from recordings import record, replay, same
 
 ALTER = os.path.join(BUILD, "tests", "rr", "alter")

@@ -70,7 +70,7 @@ UNUSED static int setup(void **state)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *cc = compiler("TARGET_CC", "gcc"), *cxx = compiler("TARGET_CXX", "g++");
+	const char *cc = compiler("TARGET_CC", "gcc"), *cxx = compiler("TARGET_CXX", "clang++");
 	const char *flags = "-O2 -fomit-frame-pointer -fno-optimize-sibling-calls -pthread";
 
 	(void)state;

@@ -80,7 +80,8 @@ int recdir_make(struct buf *path, const char *name, const char *program,
 	} else if (mkdir(name, 0700)) {
 		r = err_sys(err, errno, "cannot make %s", name);
 		if (r == -EEXIST)
-			err_hint(err, "a recording is never written over: remove it, or name another");
+			err_hint(err, "a recording is never written over: remove it, or name "
+				 "another");
 	}
 	code = caller_raise(who);
 	return r || !code ? r : err_sys(err, -code, "cannot go on as root");
