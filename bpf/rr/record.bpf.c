@@ -449,10 +449,9 @@ int BPF_PROG(rr_sys_exit, struct pt_regs *regs, long ret)
 #define CODE_BYTES	256	/* around the instruction */
 #define DISP_NEAR	(1 << 24)
 #define STACK_WORDS	((RR_STACK_BYTES - RR_STACK_BELOW) / 8)
-#define POINT_BYTES	32768u
 
 struct point {
-	u8 at[2 * POINT_BYTES];
+	u8 at[2 * RR_POINT_BYTES];
 	u32 used, blocks;
 	u64 block[RR_BLOCKS];
 	u64 reg[RR_PLACE_REGS];
@@ -462,6 +461,7 @@ struct point {
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, POINTS);
 	__type(key, u32);
 	__type(value, struct point);
@@ -475,10 +475,10 @@ static __always_inline struct point *point_of(u32 which)
 /* [addr, addr + n) as a piece; it is as long as can be read. */
 static __always_inline void add_block(struct point *p, u64 addr, u32 n)
 {
-	const u32 at = p->used & (POINT_BYTES - 1);
+	const u32 at = p->used & (RR_POINT_BYTES - 1);
 	struct rr_piece *piece = (void *)(p->at + at);
 
-	if (p->used + sizeof(*piece) + n > POINT_BYTES ||
+	if (p->used + sizeof(*piece) + n > RR_POINT_BYTES ||
 	    bpf_probe_read_user(p->at + at + sizeof(*piece), n, (void *)addr))
 		return;
 	*piece = (struct rr_piece){ .addr = addr, .bytes = n };
@@ -577,7 +577,7 @@ static __always_inline void fill_place(u32 which, struct point *p, struct rr_pla
 static __always_inline void send_point(struct point *p)
 {
 	((struct rr_head *)p->at)->bytes = p->used;
-	submit(p->at, p->used & (2 * POINT_BYTES - 1), BPF_RB_NO_WAKEUP);
+	submit(p->at, p->used & (2 * RR_POINT_BYTES - 1), BPF_RB_NO_WAKEUP);
 }
 
 SEC("tp_btf/signal_deliver")

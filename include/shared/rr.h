@@ -236,8 +236,12 @@ enum rr_refusal {
 
 #define RR_NSIGNALS 32		/* the ordinary ones */
 
-/* Keys of the map of places: where the CPU was lost, where a signal came. */
+/*
+ * Keys of the map of places, each of which begins with an event of RR_POINT_BYTES at most: where
+ * the CPU was lost, where a signal came.
+ */
 enum { POINT_SWITCH, POINT_SIGNAL, POINTS };
+#define RR_POINT_BYTES 32768u
 
 struct rr_counts {
 	u64 lost;		/* events that found the ring full: the recording ends there */

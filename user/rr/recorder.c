@@ -120,14 +120,9 @@ static int load(struct recorder *rec)
 	rec->ring = ring_buffer__new(bpf_map__fd(rec->bpf->maps.events), on_event, rec, NULL);
 	if (!rec->ring)
 		return err_sys(rec->err, errno, "cannot read the recorder's events");
-	r = spin_init(&rec->spin, bpf_map__value_size(rec->bpf->maps.points));
+	r = spin_init(&rec->spin, bpf_map__fd(rec->bpf->maps.points),
+		      bpf_map__value_size(rec->bpf->maps.points));
 	return r ? err_sys(rec->err, -r, "cannot record") : 0;
-}
-
-void recorder_look(struct recorder *rec, uint64_t now_ns)
-{
-	spin_look(&rec->spin, rec->counts, bpf_map__fd(rec->bpf->maps.points), POINT_SWITCH,
-		  now_ns);
 }
 
 static int take_cpu(struct err *err)

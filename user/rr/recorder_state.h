@@ -62,8 +62,6 @@ struct recorder {
 int recorder_drain(struct recorder *rec);
 /* The thread is to stop at an instruction that was replaced. */
 int recorder_hold_replaced(struct recorder *rec, pid_t tid);
-/* Looks for a thread that spins, where that is due. */
-void recorder_look(struct recorder *rec, uint64_t now_ns);
 /* Until all that is recorded has ended; 0 or -errno with words. */
 int recorder_watch(struct recorder *rec);
 

@@ -298,13 +298,17 @@ int recorder_watch(struct recorder *rec)
 		{ .fd = rec->signals.fd, .events = POLLIN },
 	};
 	uint64_t due = clock_mono_ns() + TICK_NS;
-	int r = 0;
+	int r = 0, n;
 
 	/* Its children are recorded to their end, too. */
 	while (!r && (!rec->ended || rec->counts->alive)) {
-		if (poll(fd, 3, wait_ms(rec, &due)) < 0 && errno != EINTR)
+		n = poll(fd, 3, wait_ms(rec, &due));
+		if (n < 0 && errno != EINTR)
 			return err_sys(rec->err, errno, "cannot wait for events");
-		recorder_look(rec, clock_mono_ns());
+		spin_look(&rec->spin, rec->counts, clock_mono_ns());
+		/* Nobody asked for more than that: the ring may wait. */
+		if (!n && !rec->stopped.until_ns && clock_mono_ns() < due)
+			continue;
 		r = recorder_drain(rec);
 		if (!r && fd[2].revents)
 			r = on_signals(rec);

@@ -7,27 +7,35 @@
  */
 #include "rr/spin.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define RARELY_MS 16	/* between looks at who may not spin, at first */
 #define SELDOM_MS 128	/* and at last */
 #define OFTEN_MS 1	/* at who may, and behind one that did */
 #define MS ((uint64_t)1000000)
 
-int spin_init(struct spin *s, size_t value_bytes)
+int spin_init(struct spin *s, int points, size_t value_bytes)
 {
-	s->value = malloc(value_bytes);
+	const size_t each = (value_bytes + 7) & ~(size_t)7, bytes = each * POINTS;
+	void *at = mmap(NULL, bytes, PROT_READ, MAP_SHARED, points, 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	_Static_assert(POINT_SWITCH == 0, "the first of the map");
+	s->point = at;
+	s->point_bytes = bytes;
 	s->ms = RARELY_MS;
-	return s->value ? 0 : -ENOMEM;
+	return 0;
 }
 
 void spin_release(struct spin *s)
 {
-	free(s->value);
+	if (s->point)
+		munmap((void *)(uintptr_t)s->point, s->point_bytes);
 }
 
 int spin_wait_ms(struct spin *s, const struct rr_counts *c, uint64_t now_ns)
@@ -54,12 +62,12 @@ static void give_way(uint32_t tid)
 }
 
 /* Where it is, by registers and memory; the head of the event is not looked at. */
-static uint64_t sum_of(const unsigned char *value, size_t bytes)
+static uint64_t sum_of(const unsigned char *event, size_t bytes)
 {
 	uint64_t sum = bytes, word;
 
 	for (size_t at = offsetof(struct rr_ev_switch, at); at + 8 <= bytes; at += 8) {
-		memcpy(&word, value + at, sizeof(word));
+		memcpy(&word, event + at, sizeof(word));
 		sum = (sum ^ word) * 0x9e3779b97f4a7c15ull;
 		sum ^= sum >> 29;
 	}
@@ -67,13 +75,13 @@ static uint64_t sum_of(const unsigned char *value, size_t bytes)
 }
 
 /* Whether it has been where it is; if not, that is noted. In a call it is nowhere. */
-static bool was_there(struct spin *s, const struct rr_counts *c, int points, uint32_t key)
+static bool was_there(struct spin *s, const struct rr_counts *c)
 {
 	uint64_t sum;
 
-	if (!c->place_bytes || bpf_map_lookup_elem(points, &key, s->value))
+	if (!c->place_bytes || c->place_bytes > RR_POINT_BYTES)
 		return false;
-	sum = sum_of(s->value, c->place_bytes);
+	sum = sum_of(s->point, c->place_bytes);
 	for (size_t i = 0; i < s->nplaces; i++)
 		if (s->place[i] == sum)
 			return true;
@@ -86,29 +94,39 @@ static void forget(struct spin *s)
 	s->nplaces = s->looks = 0;
 }
 
-void spin_look(struct spin *s, const struct rr_counts *c, int points, uint32_t key,
-	       uint64_t now_ns)
+/* Takes the look: how long the next one has time. */
+static unsigned int look(struct spin *s, const struct rr_counts *c)
 {
 	/* It ran all the time, and we alone took the CPU from it. */
 	const bool alone = c->place_tid && c->runs == s->runs + 1;
-	unsigned int next_ms = s->ms;
+	/* It gave way, and nobody else wanted to run. */
+	const bool in_vain = alone && s->gave == c->place_tid;
 
-	if (!s->due_ns || now_ns < s->due_ns)
-		return;
 	if (!alone || s->tid != c->place_tid)
 		forget(s);
 	s->tid = alone ? c->place_tid : 0;
-	if (alone && was_there(s, c, points, key)) {
+	s->gave = 0;
+	if (alone && !in_vain && was_there(s, c)) {
 		give_way(s->tid);
+		s->gave = s->tid;
 		forget(s);
 		s->ms = RARELY_MS;
-		next_ms = OFTEN_MS;
-	} else if (alone && ++s->looks < SPIN_LOOKS) {
-		next_ms = OFTEN_MS;
-	} else {
-		forget(s);
-		s->ms = 2 * s->ms < SELDOM_MS ? 2 * s->ms : SELDOM_MS;
+		return OFTEN_MS;
 	}
+	if (alone && !in_vain && ++s->looks < SPIN_LOOKS)
+		return OFTEN_MS;
+	forget(s);
+	s->ms = 2 * s->ms < SELDOM_MS ? 2 * s->ms : SELDOM_MS;
+	return s->ms;
+}
+
+void spin_look(struct spin *s, const struct rr_counts *c, uint64_t now_ns)
+{
+	unsigned int next_ms;
+
+	if (!s->due_ns || now_ns < s->due_ns)
+		return;
+	next_ms = look(s, c);
 	s->runs = c->runs;
 	s->due_ns = now_ns + next_ms * MS;
 }
