@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rr_ours KIND: programs that come near to what a replay puts among their memory, and near to
+ * places that it patches. The kinds are in the table at the end.
+ */
+#include "workload.h"
+
+#include <inttypes.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define CALLS 50	/* more than it takes for a place to be patched */
+
+static void make_calls(void)
+{
+	for (int i = 0; i < CALLS; i++) {
+		getppid();
+		getuid();
+	}
+}
+
+/* ---- holes --------------------------------------------------------------------------------- */
+
+/* What lies between the program's mappings, but for what is below the first. */
+static size_t find_holes(uint64_t hole[][2], size_t most)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	uint64_t start, end, last = 0;
+	char line[4096];
+	size_t n = 0;
+
+	if (!f)
+		wl_die("/proc/self/maps");
+	while (n < most && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) != 2 || start >> 47)
+			continue;
+		if (last && start > last) {
+			hole[n][0] = last;
+			hole[n++][1] = start;
+		}
+		last = end;
+	}
+	fclose(f);
+	return n;
+}
+
+/* Each time a call that fails there, and calls from places that were patched. */
+static void over_holes(int (*fn)(void *, size_t))
+{
+	static uint64_t hole[256][2];
+	size_t n;
+
+	make_calls();
+	n = find_holes(hole, 256);
+	for (size_t i = 0; i < n; i++) {
+		const int r = fn((void *)hole[i][0], hole[i][1] - hole[i][0]);
+
+		printf("%d %s\n", r, r ? strerror(errno) : "");
+		make_calls();
+	}
+}
+
+static int drop(void *at, size_t n)
+{
+	return madvise(at, n, MADV_DONTNEED);
+}
+
+static int read_only(void *at, size_t n)
+{
+	return mprotect(at, n, PROT_READ);
+}
+
+static int not_forked(void *at, size_t n)
+{
+	return madvise(at, n, MADV_DONTFORK);
+}
+
+static int wiped(void *at, size_t n)
+{
+	return madvise(at, n, MADV_WIPEONFORK);
+}
+
+static void dropped(void)
+{
+	over_holes(drop);
+}
+
+static void protected(void)
+{
+	over_holes(read_only);
+}
+
+static void forked(void)
+{
+	int status;
+
+	over_holes(not_forked);
+	over_holes(wiped);
+	fflush(stdout);
+	if (!fork()) {
+		make_calls();
+		_exit(3);
+	}
+	wait(&status);
+	printf("child %d\n", WEXITSTATUS(status));
+}
+
+static const struct {
+	const char *name;
+	void (*fn)(void);
+} kinds[] = {
+	{ "dropped", dropped },
+	{ "protected", protected },
+	{ "forked", forked },
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (argc < 2)
+			puts(kinds[i].name);
+		else if (!strcmp(argv[1], kinds[i].name))
+			kinds[i].fn();
+	}
+	return 0;
+}
