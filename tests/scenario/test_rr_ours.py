@@ -6,8 +6,8 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import main, test, workload
-from recordings import same
+from harness import TRACER, contains, equal, main, run, scratch, test, workload
+from recordings import record, replay, same
 
 OURS = workload("rr_ours")
 
@@ -16,6 +16,19 @@ OURS = workload("rr_ours")
 def calls_that_reach_over_holes():
     for kind in "dropped", "protected", "forked":
         same(OURS, kind)
+
+
+@test
+def a_fault_amid_steps():
+    """It is told of at the event that it is in the way of, with the thread."""
+    with scratch() as d:
+        record(d, OURS, "reads_code")
+        line = next(line for line in run([TRACER, "dump", os.path.join(d, "rec")]).ok()
+                    .out.splitlines() if " call getgid(" in line)
+        event, thread = line.split()[:2]
+        r = replay(d)
+        equal(r.rc, 2, r.out)
+        contains(r.err, f"event {event}, thread {thread}: signal 11 at ", "where")
 
 
 if __name__ == "__main__":

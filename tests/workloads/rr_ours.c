@@ -106,6 +106,23 @@ static void forked(void)
 	printf("child %d\n", WEXITSTATUS(status));
 }
 
+/* ---- code that is patched ------------------------------------------------------------------ */
+
+/* By bytes that only differ in a replay: it goes another way there, to a fault amid many calls. */
+static void reads_code(void)
+{
+	volatile int *volatile nowhere = NULL;
+	unsigned char was[32];
+
+	memcpy(was, (const void *)(uintptr_t)getppid, sizeof(was));
+	make_calls();
+	if (memcmp(was, (const void *)(uintptr_t)getppid, sizeof(was)))
+		*nowhere = 0;
+	getgid();
+	make_calls();
+	printf("read\n");
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void);
@@ -113,6 +130,7 @@ static const struct {
 	{ "dropped", dropped },
 	{ "protected", protected },
 	{ "forked", forked },
+	{ "reads_code", reads_code },
 };
 
 int main(int argc, char **argv)
