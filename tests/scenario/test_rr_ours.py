@@ -31,5 +31,10 @@ def a_fault_amid_steps():
         contains(r.err, f"event {event}, thread {thread}: signal 11 at ", "where")
 
 
+@test
+def a_moved_instruction_that_faults():
+    equal(same(OURS, "moved").out, "4 faults, 1\n", "each behind a call")
+
+
 if __name__ == "__main__":
     main()

@@ -6,9 +6,11 @@
 #include "workload.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 #define CALLS 50	/* more than it takes for a place to be patched */
 
@@ -123,6 +125,35 @@ static void reads_code(void)
 	printf("read\n");
 }
 
+static long cell;
+static volatile long nfaults;
+
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *c = context;
+
+	(void)sig;
+	(void)info;
+	nfaults++;
+	c->uc_mcontext.gregs[REG_RBX] = (greg_t)&cell;
+}
+
+/* The instruction behind a call, which is moved when that is patched, faults now and then. */
+static void moved(void)
+{
+	const struct sigaction act = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO };
+	long there, ret;
+
+	sigaction(SIGSEGV, &act, NULL);
+	for (int i = 1; i <= 4 * CALLS; i++) {
+		long *to = i % CALLS ? &there : NULL;
+
+		__asm__ volatile("syscall\n\tmov %%rax, (%%rbx)\n\tnop\n\tnop\n\tnop" :
+				 "=a"(ret), "+b"(to) : "a"(SYS_getppid) : "rcx", "r11", "memory");
+	}
+	printf("%ld faults, %d\n", nfaults, cell == there);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void);
@@ -131,6 +162,7 @@ static const struct {
 	{ "protected", protected },
 	{ "forked", forked },
 	{ "reads_code", reads_code },
+	{ "moved", moved },
 };
 
 int main(int argc, char **argv)
