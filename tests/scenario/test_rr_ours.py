@@ -36,5 +36,10 @@ def a_moved_instruction_that_faults():
     equal(same(OURS, "moved").out, "4 faults, 1\n", "each behind a call")
 
 
+@test
+def calls_with_alignment_checked():
+    equal(same(OURS, "aligned").out, "50 times\n", "the flag was set")
+
+
 if __name__ == "__main__":
     main()

@@ -154,6 +154,22 @@ static void moved(void)
 	printf("%ld faults, %d\n", nfaults, cell == there);
 }
 
+/* Calls while the processor is to check that words are where they belong (the flag AC). */
+static void aligned(void)
+{
+	long n = 0, flags, ret;
+
+	for (int i = 0; i < CALLS; i++) {
+		__asm__ volatile("sub $128, %%rsp\n\tpushfq\n\torl $0x40000, (%%rsp)\n\tpopfq\n\t"
+				 "syscall\n\tnop\n\tnop\n\tnop\n\t"
+				 "pushfq\n\tmov (%%rsp), %1\n\tandl $~0x40000, (%%rsp)\n\tpopfq\n\t"
+				 "add $128, %%rsp" : "=a"(ret), "=&r"(flags) : "0"(SYS_getppid) :
+				 "rcx", "r11", "memory", "cc");
+		n += flags >> 18 & 1;
+	}
+	printf("%ld times\n", n);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void);
@@ -163,6 +179,7 @@ static const struct {
 	{ "forked", forked },
 	{ "reads_code", reads_code },
 	{ "moved", moved },
+	{ "aligned", aligned },
 };
 
 int main(int argc, char **argv)
