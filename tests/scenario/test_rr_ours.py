@@ -41,5 +41,11 @@ def calls_with_alignment_checked():
     equal(same(OURS, "aligned").out, "50 times\n", "the flag was set")
 
 
+@test
+def ids_that_cannot_be_written():
+    """The kernel does not mind, and leaves them out."""
+    equal(same(OURS, "ids_nowhere").out, "12 threads, 0\n", "the page was left alone")
+
+
 if __name__ == "__main__":
     main()

@@ -6,6 +6,7 @@
 #include "workload.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -170,6 +171,48 @@ static void aligned(void)
 	printf("%ld times\n", n);
 }
 
+/* ---- threads ------------------------------------------------------------------------------- */
+
+static volatile int ended;
+
+static int thread(void *arg)
+{
+	(void)arg;
+	make_calls();
+	ended++;
+	return (int)syscall(SYS_exit, 0);
+}
+
+static void clone_with(int flag, int *tid)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	const int before = ended;
+
+	if (clone(thread, stack + sizeof(stack), CLONE_VM | CLONE_FS | CLONE_FILES |
+		  CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | flag, NULL, tid, NULL, tid) < 0)
+		wl_die("clone");
+	while (ended == before)
+		usleep(1000);
+	/* It is still on the stack. */
+	usleep(1000);
+}
+
+/* Their ids are to be written where there is nothing, and where nothing can be written. */
+static void ids_nowhere(void)
+{
+	int *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (int i = 0; i < 2; i++) {
+		clone_with(CLONE_PARENT_SETTID, page);
+		clone_with(CLONE_PARENT_SETTID, (int *)8);
+		clone_with(CLONE_CHILD_SETTID, page);
+		clone_with(CLONE_CHILD_SETTID, (int *)8);
+		clone_with(CLONE_CHILD_CLEARTID, page);
+		clone_with(CLONE_CHILD_CLEARTID, (int *)8);
+	}
+	printf("%d threads, %d\n", ended, *page);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void);
@@ -180,6 +223,7 @@ static const struct {
 	{ "reads_code", reads_code },
 	{ "moved", moved },
 	{ "aligned", aligned },
+	{ "ids_nowhere", ids_nowhere },
 };
 
 int main(int argc, char **argv)
