@@ -32,6 +32,16 @@ def a_fault_amid_steps():
 
 
 @test
+def what_a_process_writes_of_the_steps():
+    """It is not believed how far apart registers lie."""
+    with scratch() as d:
+        record(d, OURS, "writes_sizes")
+        r = replay(d)
+        equal(r.rc, 2, r.err)
+        contains(r.err, "event ", "where")
+
+
+@test
 def a_moved_instruction_that_faults():
     equal(same(OURS, "moved").out, "4 faults, 1\n", "each behind a call")
 

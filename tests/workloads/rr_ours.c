@@ -6,8 +6,10 @@
 #include "workload.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -20,6 +22,7 @@ static void make_calls(void)
 	for (int i = 0; i < CALLS; i++) {
 		getppid();
 		getuid();
+		sched_yield();
 	}
 }
 
@@ -111,19 +114,46 @@ static void forked(void)
 
 /* ---- code that is patched ------------------------------------------------------------------ */
 
-/* By bytes that only differ in a replay: it goes another way there, to a fault amid many calls. */
-static void reads_code(void)
+/* By bytes that only differ in a replay: it goes another way there, amid many calls. */
+static void write_if_replayed(uint64_t addr)
 {
-	volatile int *volatile nowhere = NULL;
 	unsigned char was[32];
 
 	memcpy(was, (const void *)(uintptr_t)getppid, sizeof(was));
 	make_calls();
 	if (memcmp(was, (const void *)(uintptr_t)getppid, sizeof(was)))
-		*nowhere = 0;
+		*(volatile uint64_t *)addr = 0x7fffffff0000;
 	getgid();
 	make_calls();
 	printf("read\n");
+}
+
+/* To a fault. */
+static void reads_code(void)
+{
+	write_if_replayed(8);
+}
+
+static void *take_turns(void *arg)
+{
+	const volatile bool *end = arg;
+
+	while (!*end)
+		make_calls();
+	return NULL;
+}
+
+/* To where a replay has the sizes of what it keeps in the process: user/rr/inproc.h. */
+static void writes_sizes(void)
+{
+	static volatile bool end;
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, take_turns, (void *)(uintptr_t)&end))
+		wl_die("pthread_create");
+	write_if_replayed(0x7ffffa000000 + 64);
+	end = true;
+	pthread_join(t, NULL);
 }
 
 static long cell;
@@ -221,6 +251,7 @@ static const struct {
 	{ "protected", protected },
 	{ "forked", forked },
 	{ "reads_code", reads_code },
+	{ "writes_sizes", writes_sizes },
 	{ "moved", moved },
 	{ "aligned", aligned },
 	{ "ids_nowhere", ids_nowhere },
