@@ -23,7 +23,7 @@ struct inproc_data *inproc_data(const struct inproc *p)
 struct inproc_slot *inproc_slot(const struct inproc *p, size_t i)
 {
 	return (struct inproc_slot *)(void *)(p->area + INPROC_SLOTS +
-					      i * inproc_data(p)->slot_bytes);
+					      i * p->slot_bytes);
 }
 
 unsigned char *inproc_xstate(const struct inproc *p, size_t i)
@@ -47,7 +47,6 @@ static size_t xstate_bytes(void)
 int inproc_new(struct inproc *p, struct err *err)
 {
 	void *area = MAP_FAILED;
-	struct inproc_data *d;
 
 	*p = (struct inproc){ .fd = memfd_create("replay", MFD_CLOEXEC) };
 	if (p->fd >= 0 && !ftruncate(p->fd, (off_t)INPROC_BYTES))
@@ -60,9 +59,9 @@ int inproc_new(struct inproc *p, struct err *err)
 	p->area = area;
 	memcpy(p->area + INPROC_CODE, inproc_code, inproc_code_bytes());
 	p->xstate_bytes = xstate_bytes();
-	d = inproc_data(p);
-	d->slot_bytes = (INPROC_XSTATE + p->xstate_bytes + 63) & ~(uint64_t)63;
-	p->nslots = (INPROC_EVENTS - INPROC_SLOTS) / d->slot_bytes;
+	p->slot_bytes = (INPROC_XSTATE + p->xstate_bytes + 63) & ~(size_t)63;
+	p->nslots = (INPROC_EVENTS - INPROC_SLOTS) / p->slot_bytes;
+	inproc_data(p)->slot_bytes = p->slot_bytes;
 	inproc_end(p);
 	return 0;
 }

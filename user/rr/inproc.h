@@ -102,7 +102,7 @@ struct inproc {
 	int fd;			/* of the area */
 	unsigned char *area;	/* here */
 	size_t xstate_bytes;
-	size_t nslots;
+	size_t nslots, slot_bytes;	/* not as the area has it: processes can write there */
 	size_t used;		/* of its room for events */
 	size_t n;		/* steps */
 	uint64_t places;	/* of which patches the places are: sites.h, .version */

@@ -39,7 +39,10 @@ static bool is_stop(int sig, uint64_t ip)
 	       ((sig == SIGSEGV || sig == SIGBUS) && inproc_is_code(ip));
 }
 
-/* To behind the last step: 0; to a call that is not for the process itself: 1. */
+/* Where it has come to: behind the last step; to a call that is not for itself; to a fault. */
+enum end { AT_STOP, AT_CALL, AT_FAULT };
+
+/* An enum end; -errno. */
 static int run(struct replayer *p, struct rspace *s)
 {
 	struct tracee *t = &s->t;
@@ -52,12 +55,14 @@ static int run(struct replayer *p, struct rspace *s)
 		if (r < 0)
 			return r;
 		if (!r && is_stop(sig, t->regs.rip))
-			return 0;
+			return AT_STOP;
+		if (!r && !inproc_is_code(t->regs.rip))
+			return AT_FAULT;
 		if (!r)
 			return replay_fail(p, NULL, EILSEQ, "signal %d at %#llx was not recorded",
 					   sig, (unsigned long long)t->regs.rip);
 		if (t->regs.orig_rax != SYS_rt_sigreturn)
-			return 1;
+			return AT_CALL;
 		r = tracee_sigreturn(t, p->err);
 		if (r)
 			return r;
@@ -123,18 +128,21 @@ static int take_registers(struct replayer *p, struct rthread *t, size_t slot)
 	       err_sys(p->err, ENOMEM, "cannot replay") : 0;
 }
 
+/* A fault is met again, and told of, where the event that it is in the way of is at hand. */
 static int take_running(struct replayer *p, struct rspace *space, struct rthread *t, size_t slot,
-			bool at_call)
+			enum end end)
 {
 	const struct inproc_slot *s = inproc_slot(&p->inproc, slot);
 
 	space->in = t;
 	if (!t)
 		return 0;
-	t->at_call = at_call || s->state == INPROC_AT_CALL;
-	t->after_call = !at_call && s->state == INPROC_AFTER_CALL;
-	if (at_call)
+	t->at_call = end == AT_CALL || (end == AT_STOP && s->state == INPROC_AT_CALL);
+	t->after_call = end == AT_STOP && s->state == INPROC_AFTER_CALL;
+	if (end == AT_CALL)
 		return replay_passed(p, t);
+	if (end == AT_FAULT)
+		return 0;
 	space->t.regs = s->regs;
 	return tracee_set_regs(&space->t, p->err);
 }
@@ -145,7 +153,7 @@ static int wrong(const struct replayer *p)
 	return replay_fail(p, NULL, EPROTO, "the process says that it did what it was not to do");
 }
 
-static int take_over(struct replayer *p, struct script *s, size_t done, bool at_call)
+static int take_over(struct replayer *p, struct script *s, size_t done, enum end end)
 {
 	const size_t slot = inproc_data(&p->inproc)->slot;
 	struct cast c = { 0 };
@@ -162,7 +170,7 @@ static int take_over(struct replayer *p, struct script *s, size_t done, bool at_
 	for (size_t i = 0; !r && i < s->nparts; i++)
 		if (i != slot && c.at[i])
 			r = take_registers(p, c.at[i], i);
-	return r ? r : take_running(p, s->space, c.at[slot], slot, at_call);
+	return r ? r : take_running(p, s->space, c.at[slot], slot, end);
 }
 
 /* Its registers are in slot 0; those of the process lead to the code that puts them there. */
@@ -207,7 +215,7 @@ int replay_batch(struct replayer *p, struct rthread *t, const struct rr_head *h)
 	end = r ? r : run(p, s->space);
 	done = (size_t)inproc_data(&p->inproc)->next;
 	if (end >= 0)
-		r = done > s->n ? wrong(p) : take_over(p, s, done, end);
+		r = done > s->n ? wrong(p) : take_over(p, s, done, (enum end)end);
 	inproc_end(&p->inproc);
 	script_learn(s, done);
 	if (end < 0 || r)

@@ -192,12 +192,15 @@ static int do_real(struct replayer *p, struct rthread *t, const struct rr_ev_cal
 int replay_make_way(struct replayer *p, struct rthread *t, uint64_t start, uint64_t bytes)
 {
 	const uint64_t end = start + ((bytes + PAGE - 1) & ~(PAGE - 1));
+	const uint64_t area[6] = { INPROC_AT, INPROC_BYTES };
+	long ret;
 	int r;
 
-	if (start < INPROC_AT + INPROC_BYTES && INPROC_AT < end) {
+	if (t->space->inproc && start < INPROC_AT + INPROC_BYTES && INPROC_AT < end) {
 		t->space->inproc = false;
 		r = tracee_block(&t->space->t, false, p->err);
 		r = r ? r : tracee_unpatch(&t->space->t, 0, UINT64_MAX, p->err);
+		r = r ? r : tracee_call(&t->space->t, &ret, p->err, SYS_munmap, area);
 		if (r)
 			return r;
 	}
@@ -209,10 +212,13 @@ static int make_room(struct replayer *p, struct rthread *t, const struct rr_ev_c
 	int r;
 
 	switch (e->nr) {
-	case SYS_munmap: return replay_make_way(p, t, e->arg[0], e->arg[1]);
+	/* Also those that failed at a hole: pages of ours may be what is in it. */
+	case SYS_munmap:
 	case SYS_mprotect:
-	case SYS_pkey_mprotect:
-		return e->arg[2] & PROT_WRITE ? replay_make_way(p, t, e->arg[0], e->arg[1]) : 0;
+	case SYS_pkey_mprotect: return replay_make_way(p, t, e->arg[0], e->arg[1]);
+	case SYS_madvise:
+		return replay_is_hint(e->arg[2]) ? 0 :
+		       replay_make_way(p, t, e->arg[0], e->arg[1]);
 	case SYS_brk:
 		return replay_make_way(p, t, t->space->brk, (uint64_t)e->ret - t->space->brk);
 	case SYS_mremap:

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "rr/machcode.h"
 #include "rr/place.h"
 #include "rr/replay_state.h"
 
@@ -98,12 +99,14 @@ static bool is_fault(const struct rr_ev_signal *e)
 			    e->sig == SIGILL || e->sig == SIGTRAP);
 }
 
-/* Runs the thread to the instruction that faults. */
+/* Runs the thread to the instruction that faults; not to where it would have been moved to. */
 static int run_to_fault(struct replayer *p, struct rthread *t, const struct rr_ev_signal *e)
 {
 	const struct user_regs_struct *g = &t->space->t.regs;
-	int sig = 0, r = replay_run_on(p, t, &sig);
+	int sig = 0, r = tracee_unpatch(&t->space->t, e->at.ip - MOVED_LEAST,
+					 e->at.ip + 1, p->err);
 
+	r = r ? r : replay_run_on(p, t, &sig);
 	if (r < 0)
 		return r;
 	if (r || sig != (int)e->sig || g->rip != e->at.ip)

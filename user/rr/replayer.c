@@ -138,13 +138,6 @@ static int read_birth(struct replayer *p, const struct rthread *t, struct birth 
 			   replay_call_name(r->orig_rax));
 }
 
-static int write_tid(struct replayer *p, struct rthread *t, uint64_t addr, uint32_t tid)
-{
-	if (!tracee_write(&t->space->t, addr, &tid, sizeof(tid)))
-		return 0;
-	return replay_fail(p, NULL, EILSEQ, "a thread's id cannot be written");
-}
-
 static int on_fork(struct replayer *p, struct rthread *t, const struct rr_head *h)
 {
 	const struct rr_ev_fork *e = (const void *)h;
@@ -177,11 +170,12 @@ static int on_fork(struct replayer *p, struct rthread *t, const struct rr_head *
 		c->regs.fs_base = b.tls;
 	if (b.flags & CLONE_CHILD_CLEARTID)
 		c->clear_tid = b.child_tid;
+	/* The kernel does not mind either that they cannot be written. */
 	if (b.flags & CLONE_PARENT_SETTID)
-		r = write_tid(p, t, b.parent_tid, e->child_seen);
-	if (!r && b.flags & CLONE_CHILD_SETTID)
-		r = write_tid(p, c, b.child_tid, e->child_own);
-	return r;
+		tracee_put(&t->space->t, b.parent_tid, &e->child_seen, sizeof(e->child_seen));
+	if (b.flags & CLONE_CHILD_SETTID)
+		tracee_put(&c->space->t, b.child_tid, &e->child_own, sizeof(e->child_own));
+	return 0;
 }
 
 /*
@@ -251,7 +245,7 @@ static int on_exit_event(struct replayer *p, struct rthread *t, const struct rr_
 		return r;
 	replay_note_exit(p, t, e);
 	if (!r && t->clear_tid && t->space->threads > 1)
-		tracee_write(&t->space->t, t->clear_tid, &none, sizeof(none));
+		tracee_put(&t->space->t, t->clear_tid, &none, sizeof(none));
 	if (!r && t->space && (t->space->threads > 1 || t->space->t.shares))
 		robust_die(t);
 	rthreads_remove(&p->all, t);

@@ -23,7 +23,7 @@ static int mark(const struct rthread *t, uint64_t addr)
 	if ((word & TID) != t->own)
 		return 0;
 	word = (word & WAITERS) | OWNER_DIED;
-	return tracee_write(space, addr, &word, sizeof(word));
+	return tracee_put(space, addr, &word, sizeof(word));
 }
 
 void robust_die(const struct rthread *t)

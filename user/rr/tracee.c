@@ -62,14 +62,17 @@ static int write_anyway(const struct tracee *t, uint64_t addr, const void *from,
 	return did == (ssize_t)n ? 0 : -EFAULT;
 }
 
-int tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n)
+int tracee_put(const struct tracee *t, uint64_t addr, const void *from, size_t n)
 {
 	struct iovec local = { (void *)(uintptr_t)from, n },
 		     remote = { (void *)(uintptr_t)addr, n };
 
-	if (process_vm_writev(t->pid, &local, 1, &remote, 1, 0) == (ssize_t)n)
-		return 0;
-	return write_anyway(t, addr, from, n);
+	return process_vm_writev(t->pid, &local, 1, &remote, 1, 0) == (ssize_t)n ? 0 : -EFAULT;
+}
+
+int tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n)
+{
+	return tracee_put(t, addr, from, n) ? write_anyway(t, addr, from, n) : 0;
 }
 
 int tracee_set_regs(struct tracee *t, struct err *err)

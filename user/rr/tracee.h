@@ -55,6 +55,8 @@ void tracee_kill(struct tracee *t);
 
 int tracee_read(const struct tracee *t, void *to, uint64_t addr, size_t n);	/* 0 or -EFAULT */
 int tracee_write(const struct tracee *t, uint64_t addr, const void *from, size_t n);
+/* The same, but where the program itself could not write: -EFAULT, as the kernel has it. */
+int tracee_put(const struct tracee *t, uint64_t addr, const void *from, size_t n);
 int tracee_set_regs(struct tracee *t, struct err *err);
 /* The floating-point state that a new image begins with. */
 int tracee_reset_fpu(struct tracee *t, struct err *err);

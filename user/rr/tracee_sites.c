@@ -11,24 +11,35 @@
 #define CALL_BYTES 2
 #define PASSES_LEAST 4		/* a patch costs as much as some stops */
 
+/* The program may have the processor check that words are where they belong. */
+static void align(struct machcode *c)
+{
+	machcode_put(c, "\xcc\xcc\xcc\xcc\xcc\xcc\xcc", -machcode_here(c) % sizeof(uint64_t));
+}
+
 /* What stands in our page: where the jump leads to, the struct it names, the call, the rest. */
 static int make_page(struct site *s, uint64_t entry, uint8_t *room)
 {
 	struct machcode c = { .base = s->page, .at = room, .n = entry - s->page, .cap = 2 * PAGE };
 	struct inproc_site in = { .ip = s->ip };
 	uint64_t site_at;
+	uint32_t traps;
 	size_t behind;
 
 	machcode_word(&c, "\x48\xa3", 2, inproc_rax());		/* mov [inproc_rax], rax */
 	machcode_word(&c, "\x48\xb8", 2, 0);			/* mov rax, site */
 	behind = c.n;
-	machcode_put(&c, "\xff\x25\0\0\0\0", 6);		/* jmp [the next word] */
+	machcode_put(&c, "\xff\x25", 2);			/* jmp [the word behind traps] */
+	traps = (uint32_t)(-(machcode_here(&c) + sizeof(traps)) % sizeof(uint64_t));
+	machcode_put(&c, &traps, sizeof(traps));
+	align(&c);
 	machcode_word(&c, "", 0, inproc_entry());
 	in.call = machcode_here(&c);
 	machcode_put(&c, "\x0f\x05", CALL_BYTES);		/* syscall */
 	in.go_on = machcode_here(&c);
 	if (moved_add(&c, &s->moved, in.go_on))
 		return -ENOTSUP;
+	align(&c);
 	site_at = machcode_here(&c);
 	machcode_put(&c, &in, sizeof(in));
 	if (c.failed)
