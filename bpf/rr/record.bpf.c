@@ -49,7 +49,7 @@ struct scratch {
 	u32 used;		/* of .at */
 	u32 room;		/* of the ring, for this call */
 	u16 flags;		/* of the event at hand */
-	u32 unsummed;		/* some of the output could not be read */
+	u32 summing;		/* what is walked over is summed */
 	struct rr_sum sum;
 	u64 part[RR_SUM_PART / 8];	/* of what is summed */
 	u8 at[SCRATCH_BYTES];
@@ -97,6 +97,8 @@ static __always_inline u32 add_piece(struct scratch *s, u32 n)
 	struct rr_piece *p = (void *)(s->at + at);
 	u32 room = (n + 7) & ~7u;
 
+	/* What the compiler knows already, the verifier may have forgotten. */
+	barrier_var(n);
 	n &= 2 * CHUNK_BYTES - 1;
 	room &= 2 * CHUNK_BYTES - 1;
 	if (room >= 8)
@@ -106,55 +108,6 @@ static __always_inline u32 add_piece(struct scratch *s, u32 n)
 	*p = (struct rr_piece){ .addr = s->left.addr, .bytes = n };
 	s->used = at + sizeof(*p) + room;
 	return n;
-}
-
-/* A step of the walk: a range is asked for, or a chunk of it is read. */
-static long step(u64 i, void *ctx)
-{
-	u32 zero = 0, n, got;
-	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
-
-	if (!s)
-		return 1;
-	if (s->used > EVENT_FULL)
-		send(s, RR_EV_PIECES, BPF_RB_NO_WAKEUP);
-	if (!s->left.bytes) {
-		if (!rr_next(&s->walk, &s->left))
-			return 1;
-		/* Nobody asked for it: to find that NULL cannot be read takes a fault. */
-		if (!s->left.addr)
-			s->left.bytes = 0;
-		if (!s->left.bytes)
-			return 0;
-		if (s->left.bytes > s->room / 4) {
-			add_bulk(s);
-			return 0;
-		}
-	}
-	n = s->left.bytes < CHUNK_BYTES ? s->left.bytes : CHUNK_BYTES;
-	got = add_piece(s, n);
-	if (!got) {
-		/* What is there up to the page's end; the rest is not. */
-		const u32 page = PAGE - (s->left.addr & (PAGE - 1));
-
-		if (page < n)
-			got = add_piece(s, page);
-		if (!got) {
-			__sync_fetch_and_add(&counts.unread, 1);
-			s->left.bytes = 0;
-			return 0;
-		}
-	}
-	s->left.addr += got;
-	s->left.bytes -= got;
-	return 0;
-}
-
-static __always_inline void add_outputs(struct scratch *s, u32 nr, const u64 arg[6], s64 ret)
-{
-	rr_begin(&s->walk, nr, arg, ret);
-	s->left = (struct rr_range){ 0, 0 };
-	bpf_loop(CHUNKS_MAX, step, NULL, 0);
 }
 
 /* Adds @n bytes of the part to the sum. A function of its own, verified once. */
@@ -169,38 +122,94 @@ __attribute__((noinline)) int sum_part(u32 n)
 	return 0;
 }
 
-/* A step of the walk over what a call put out. */
-static long sum_step(u64 i, void *ctx)
+/* A part of the range is summed: whether the walk ends with it. */
+static __always_inline long sum_some(struct scratch *s)
 {
-	u32 zero = 0, n;
-	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
-	u64 *end;
+	const u32 n = s->left.bytes < RR_SUM_PART ? s->left.bytes : RR_SUM_PART;
+	u64 *end = s->part + (n / 8 & (RR_SUM_PART / 8 - 1) & ~3u);
 
-	if (!s)
-		return 1;
-	if (!s->left.bytes)
-		return !rr_next(&s->walk, &s->left);
-	n = s->left.bytes < RR_SUM_PART ? s->left.bytes : RR_SUM_PART;
-	end = s->part + (n / 8 & (RR_SUM_PART / 8 - 1) & ~3u);
 	end[0] = end[1] = end[2] = end[3] = 0;
-	if (bpf_probe_read_user(s->part, n, (const void *)s->left.addr)) {
-		s->unsummed = 1;
+	if (bpf_probe_read_user(s->part, n, (const void *)s->left.addr))
 		return 1;
-	}
 	sum_part(n);
 	s->left.addr += n;
 	s->left.bytes -= n;
 	return 0;
 }
 
+/* A chunk of the range is read, or what can be. */
+static __always_inline long read_some(struct scratch *s)
+{
+	const u32 n = s->left.bytes < CHUNK_BYTES ? s->left.bytes : CHUNK_BYTES;
+	/* What is there up to the page's end; the rest is not. */
+	const u32 page = PAGE - (s->left.addr & (PAGE - 1));
+	u32 got;
+
+	if (s->used > EVENT_FULL)
+		send(s, RR_EV_PIECES, BPF_RB_NO_WAKEUP);
+	if (s->left.bytes > s->room / 4) {
+		add_bulk(s);
+		return 0;
+	}
+	got = add_piece(s, n);
+	if (!got && page < n)
+		got = add_piece(s, page);
+	if (!got) {
+		__sync_fetch_and_add(&counts.unread, 1);
+		s->left.bytes = 0;
+		return 0;
+	}
+	s->left.addr += got;
+	s->left.bytes -= got;
+	return 0;
+}
+
+/* A step of the walk: a range is asked for, or some of it is done. */
+static long step(u64 i, void *ctx)
+{
+	u32 zero = 0;
+	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (!s)
+		return 1;
+	if (s->left.bytes)
+		return s->summing ? sum_some(s) : read_some(s);
+	if (!rr_next(&s->walk, &s->left))
+		return 1;
+	/* Nobody asked for it: to find that NULL cannot be read takes a fault. */
+	if (!s->left.addr)
+		s->left.bytes = 0;
+	return 0;
+}
+
+/* The walk to its end, for all that walk. A function of its own, verified once. */
+__attribute__((noinline)) int walk_on(u32 summing);
+__attribute__((noinline)) int walk_on(u32 summing)
+{
+	u32 zero = 0;
+	struct scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (!s)
+		return 0;
+	s->summing = summing;
+	bpf_loop(CHUNKS_MAX, step, NULL, 0);
+	return 0;
+}
+
+static __always_inline void add_outputs(struct scratch *s, u32 nr, const u64 arg[6], s64 ret)
+{
+	rr_begin(&s->walk, nr, arg, ret);
+	s->left = (struct rr_range){ 0, 0 };
+	walk_on(0);
+}
+
 /* The sum of what the call put out; 0: it cannot be had. */
 static __always_inline u32 sum_output(struct scratch *s, u32 nr, const u64 arg[6], s64 ret)
 {
 	s->left = rr_begin_put(&s->walk, nr, arg, ret);
-	s->unsummed = 0;
 	rr_sum_begin(&s->sum);
-	bpf_loop(CHUNKS_MAX, sum_step, NULL, 0);
-	return s->unsummed || s->left.bytes ? 0 : rr_sum_end(&s->sum);
+	walk_on(1);
+	return s->left.bytes ? 0 : rr_sum_end(&s->sum);
 }
 
 static __always_inline bool is_output(u32 i, const struct file *file, u64 ino, u32 dev)
