@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alter FROM TO SEED: copies the events of a recording, FROM and TO being such files, with one to
- * three of them altered by chance: bytes behind their heads, their kind or thread, one that is
- * missing, comes twice or ends early. All checksums are right: what is in them is believed.
+ * alter FROM TO SEED|longer: copies the events of a recording, FROM and TO being such files, with
+ * one to three of them altered by chance: bytes behind their heads, their kind or thread, one that
+ * is missing, comes twice or ends early. With "longer": with the memory of the READS-th read longer
+ * than its event. All checksums are right: what is in them is believed.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "rr/recfile.h"
 
 #define MOST 3
 #define EVENT_MAX (1u << 26)
+#define READS 60
 
 enum how { BYTES, WORD, KIND, THREAD, MISSING, TWICE, CUT, HOWS };
 
@@ -64,18 +68,30 @@ static int alter(struct rr_head *h)
 	return 1;
 }
 
-static int copy(struct recread *in, struct recfile *out, const uint64_t at[MOST],
+static void lengthen(struct rr_head *h, int *reads)
+{
+	struct rr_ev_call *e = (void *)h;
+	struct rr_piece *p = (void *)(e + 1);
+
+	if (h->type == RR_EV_CALL && h->bytes > sizeof(*e) + sizeof(*p) && e->nr == SYS_read &&
+	    ++*reads == READS)
+		p->bytes = h->bytes;
+}
+
+static int copy(struct recread *in, struct recfile *out, const uint64_t at[MOST], bool longer,
 		struct err *err)
 {
 	struct rr_head *room = malloc(EVENT_MAX);
 	const struct rr_head *h;
-	int r, times;
+	int r, times, reads = 0;
 
 	if (!room)
 		return err_sys(err, 12, "cannot alter");
 	while ((r = recread_next(in, &h, err)) > 0) {
 		memcpy(room, h, h->bytes);
 		times = 1;
+		if (longer)
+			lengthen(room, &reads);
 		for (int i = 0; i < MOST; i++)
 			if (recread_number(in) == at[i])
 				times = alter(room);
@@ -94,19 +110,21 @@ int main(int argc, char **argv)
 	struct err err = { 0 };
 	struct recread *in = NULL;
 	struct recfile *out = NULL;
+	bool longer;
 	int r;
 
 	if (argc != 4) {
-		fputs("usage: alter FROM TO SEED\n", stderr);
+		fputs("usage: alter FROM TO SEED|longer\n", stderr);
 		return 2;
 	}
+	longer = !strcmp(argv[3], "longer");
 	state = strtoull(argv[3], NULL, 10) * 0x9e3779b97f4a7c15ull + 1;
 	n = recfile_count(argv[1]);
-	for (uint32_t i = 0; n && i <= chance(MOST); i++)
+	for (uint32_t i = 0; n && !longer && i <= chance(MOST); i++)
 		at[i % MOST] = 1 + chance((uint32_t)n);
 	r = recread_open(&in, argv[1], &err);
 	r = r ? r : recfile_create(&out, argv[2], NULL, &err);
-	r = r ? r : copy(in, out, at, &err);
+	r = r ? r : copy(in, out, at, longer, &err);
 	if (r)
 		fprintf(stderr, "alter: %s\n", err.msg);
 	else

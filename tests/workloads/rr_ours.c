@@ -5,6 +5,7 @@
  */
 #include "workload.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
@@ -243,6 +244,19 @@ static void ids_nowhere(void)
 	printf("%d threads, %d\n", ended, *page);
 }
 
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static void reads(void)
+{
+	const int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	char eight[8];
+	long n = 0;
+
+	for (int i = 0; i < 4 * CALLS; i++)
+		n += read(fd, eight, sizeof(eight));
+	printf("%ld bytes\n", n);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void);
@@ -254,6 +268,7 @@ static const struct {
 	{ "writes_sizes", writes_sizes },
 	{ "moved", moved },
 	{ "aligned", aligned },
+	{ "reads", reads },
 	{ "ids_nowhere", ids_nowhere },
 };
 
