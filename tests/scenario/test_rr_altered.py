@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Recordings that were altered (tests/rr/alter.c), whose checksums are right all the same."""
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from harness import (BUILD, PIPE, SANITIZED, SLOW, TRACER, check, main, run, scratch, start, test,
-                     workload)
-from recordings import record
+from harness import (BUILD, PIPE, SANITIZED, SLOW, TRACER, check, contains, equal, main, run,
+                     scratch, start, test, workload)
+from recordings import record, replay
 
 ALTER = os.path.join(BUILD, "tests", "rr", "alter")
 SEEDS = 15 if SANITIZED else 50
@@ -44,6 +45,22 @@ def events_that_say_something_else():
                      str(seed)]).ok()
                 p = start([TRACER, "replay", "-a", other], stdout=PIPE, stderr=PIPE)
                 check_end(f"{name}, seed {seed}", p)
+
+
+@test
+def memory_longer_than_its_event():
+    """Of a call that a process does by itself: what comes behind the event is not written."""
+    with scratch() as d:
+        record(d, workload("rr_ours"), "reads")
+        events = os.path.join(d, "rec", "events")
+        reads = re.findall(r"^(\d+) \d+ call read\(", run([TRACER, "dump", f"{d}/rec"]).ok().out,
+                           re.M)
+        os.rename(events, events + "0")
+        # Behind the event's head are nine words, and a piece: its address, its length.
+        run([ALTER, events + "0", events, reads[60], "10", "4096"]).ok()
+        r = replay(d)
+        equal(r.rc, 2, r.out)
+        contains(r.err, "is damaged: a piece of memory is longer than it", "the event")
 
 
 if __name__ == "__main__":

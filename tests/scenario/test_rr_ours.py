@@ -47,6 +47,12 @@ def a_moved_instruction_that_faults():
 
 
 @test
+def code_that_goes_on_in_a_page_that_is_written():
+    want = f"{sum(range(50))}\n{sum(range(25, 50))}\n"
+    equal(same(OURS, "at_a_border").out, want, "with each number")
+
+
+@test
 def calls_with_alignment_checked():
     equal(same(OURS, "aligned").out, "50 times\n", "the flag was set")
 

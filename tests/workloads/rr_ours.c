@@ -5,6 +5,7 @@
  */
 #include "workload.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
@@ -185,6 +186,39 @@ static void moved(void)
 	printf("%ld faults, %d\n", nfaults, cell == there);
 }
 
+/* Code whose last instruction goes on in a page of its own, which is written from some time on. */
+static void written_from(int from)
+{
+	static const unsigned char code[] = {
+		0xb8, SYS_getppid, 0, 0, 0,	/* mov eax, SYS_getppid */
+		0x0f, 0x05,			/* syscall */
+		0x48, 0x83, 0xc0, 0,		/* add rax, 0: the number is in the next page */
+		0xc3,				/* ret */
+	};
+	const size_t first = 10;
+	unsigned char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *at = page + 4096 - first;
+	long sum = 0;
+
+	memcpy(at, code, sizeof(code));
+	mprotect(page, 8192, PROT_READ | PROT_EXEC);
+	for (int i = 0; i < CALLS; i++) {
+		if (i == from)
+			mprotect(page + 4096, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+		if (i >= from)
+			page[4096] = (unsigned char)i;
+		sum += ((long (*)(void))(uintptr_t)at)() - getppid();
+	}
+	printf("%ld\n", sum);
+}
+
+static void at_a_border(void)
+{
+	written_from(0);
+	written_from(CALLS / 2);
+}
+
 /* Calls while the processor is to check that words are where they belong (the flag AC). */
 static void aligned(void)
 {
@@ -243,6 +277,19 @@ static void ids_nowhere(void)
 	printf("%d threads, %d\n", ended, *page);
 }
 
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static void reads(void)
+{
+	const int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	char eight[8];
+	long n = 0;
+
+	for (int i = 0; i < 4 * CALLS; i++)
+		n += read(fd, eight, sizeof(eight));
+	printf("%ld bytes\n", n);
+}
+
 static const struct {
 	const char *name;
 	void (*fn)(void);
@@ -253,7 +300,9 @@ static const struct {
 	{ "reads_code", reads_code },
 	{ "writes_sizes", writes_sizes },
 	{ "moved", moved },
+	{ "at_a_border", at_a_border },
 	{ "aligned", aligned },
+	{ "reads", reads },
 	{ "ids_nowhere", ids_nowhere },
 };
 

@@ -4,8 +4,11 @@
 #include <cpuid.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define HWCAP2_FSGSBASE 2	/* <asm/hwcap2.h>, since Linux 5.9 */
 
 extern const unsigned char inproc_code[], inproc_code_entry[], inproc_code_steps[],
 	inproc_code_stop[];
@@ -62,6 +65,7 @@ int inproc_new(struct inproc *p, struct err *err)
 	p->slot_bytes = (INPROC_XSTATE + p->xstate_bytes + 63) & ~(size_t)63;
 	p->nslots = (INPROC_EVENTS - INPROC_SLOTS) / p->slot_bytes;
 	inproc_data(p)->slot_bytes = p->slot_bytes;
+	inproc_data(p)->sets_bases = !!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE);
 	inproc_end(p);
 	return 0;
 }

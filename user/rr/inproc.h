@@ -96,6 +96,7 @@ struct inproc_data {
 	uint32_t slot;		/* of who runs */
 	uint8_t stop;		/* behind the last step; 0: it goes on to its next call */
 	uint8_t blocked;	/* what the kernel asks: whether calls are signals (SIGSYS) */
+	uint8_t sets_bases;	/* programs set their bases without a call: wrfsbase */
 };
 
 struct inproc {

@@ -331,6 +331,18 @@ PART struct way run_on(struct inproc_slot *s)
 	return w;
 }
 
+/* Those that the program may have set by itself. */
+PART void note_bases(struct inproc_slot *s)
+{
+	struct inproc_data *d = data();
+
+	if (!d->sets_bases)
+		return;
+	__asm__ volatile("rdfsbase %0\n\trdgsbase %1" : "=r"(d->fs), "=r"(d->gs));
+	s->regs.fs_base = d->fs;
+	s->regs.gs_base = d->gs;
+}
+
 PART void note_call(struct inproc_slot *s)
 {
 	const struct inproc_site *site = (const void *)data()->site;
@@ -339,6 +351,7 @@ PART void note_call(struct inproc_slot *s)
 	s->regs.rax = (uint64_t)-ENOSYS;
 	s->regs.rip = s->regs.rcx = site->ip;
 	s->regs.r11 = s->regs.eflags;
+	note_bases(s);
 	s->state = INPROC_AT_CALL;
 }
 

@@ -212,6 +212,20 @@ static bool not_so(struct replayer *p, struct script *s)
 	return false;
 }
 
+/* Whether the memory behind the first @at bytes is in the event: the code does not look. */
+static bool pieces_fit(const struct rr_head *h, size_t at)
+{
+	while (at + sizeof(struct rr_piece) <= h->bytes) {
+		const struct rr_piece *p = (const void *)((const char *)h + at);
+
+		at += sizeof(*p);
+		if (p->bytes > h->bytes - at)
+			return false;
+		at += (p->bytes + 7) & ~7u;
+	}
+	return true;
+}
+
 /* Whose child is in the step before. */
 static bool is_clone(const struct rr_ev_call *e)
 {
@@ -228,7 +242,7 @@ static bool add_call(struct replayer *p, struct script *s, const struct rr_head 
 	bool any = false;
 	int real = 0;
 
-	if (h->bytes < sizeof(*e))
+	if (h->bytes < sizeof(*e) || !pieces_fit(h, sizeof(*e)))
 		return false;
 	if (part->born) {
 		part->born = false;
@@ -286,7 +300,8 @@ static bool add_switch(struct replayer *p, struct script *s, const struct rr_hea
 	enum inproc_kind kind = INPROC_SWITCH_NEW;
 	int slot;
 
-	if (s->no_calls || h->bytes < RR_SWITCH_SHORT || e->next == h->tid)
+	if (s->no_calls || h->bytes < RR_SWITCH_SHORT || e->next == h->tid ||
+	    (e->in_call && !pieces_fit(h, RR_SWITCH_SHORT)))
 		return false;
 	if (!part->born && !part->gone) {
 		kind = e->in_call ? INPROC_SWITCH : INPROC_SWITCH_BEHIND;

@@ -79,7 +79,8 @@ bool site_in(const struct site *s, uint64_t start, uint64_t end)
 {
 	const uint64_t at = s->ip - CALL_BYTES;
 
-	return s->patched && (overlap(at, at + JUMP_BYTES, start, end) ||
+	/* Behind the jump may be more of the last instruction that was moved. */
+	return s->patched && (overlap(at, s->ip + s->moved.bytes, start, end) ||
 			      overlap(s->page, s->page + 2 * PAGE, start, end));
 }
 

@@ -71,11 +71,16 @@ static int put(struct tracee *t, struct site *s, const uint8_t *room, uint64_t e
  * Code that can be written may be another one later, and what has been moved of it would not be;
  * replay_memory.c takes patches away where the program may write from then on.
  */
-static bool stays(const struct procmaps *maps, uint64_t at)
+static bool stays(const struct procmaps *maps, uint64_t at, uint64_t end)
 {
 	const struct procmap *m = procmaps_find(maps, at);
 
-	return m && !m->shared && !(m->prot & PROT_WRITE);
+	while (m && !m->shared && !(m->prot & PROT_WRITE)) {
+		if (m->end >= end)
+			return true;
+		m = procmaps_find(maps, m->end);
+	}
+	return false;
 }
 
 static int patch(struct tracee *t, struct site *s, struct err *err)
@@ -84,7 +89,7 @@ static int patch(struct tracee *t, struct site *s, struct err *err)
 			       .bytes = 2 * PAGE };
 	uint8_t room[2 * PAGE];
 	struct procmaps maps;
-	uint64_t entry;
+	uint64_t entry, end;
 	int r;
 
 	s->never = true;
@@ -97,7 +102,8 @@ static int patch(struct tracee *t, struct site *s, struct err *err)
 	r = procmaps_read(&maps, t->pid, err);
 	if (r)
 		return r;
-	for (unsigned int i = 0; stays(&maps, w.at) && jump_find(&w, &maps, i, &entry); i++) {
+	end = s->ip + s->moved.bytes;
+	for (unsigned int i = 0; stays(&maps, w.at, end) && jump_find(&w, &maps, i, &entry); i++) {
 		memset(room, 0xcc, sizeof(room));
 		s->page = entry & ~(PAGE - 1);
 		if (make_page(s, entry, room))
@@ -114,6 +120,9 @@ int tracee_passed(struct tracee *t, uint64_t ip, struct err *err)
 {
 	struct site *s = sites_find(&t->sites, ip);
 
+	/* Of more, inproc.h would not know; and each costs two mappings, and time to be found. */
+	if (!s && t->sites.n == INPROC_NPLACES / 2)
+		return 0;
 	if (!s)
 		s = sites_add(&t->sites, ip);
 	if (!s)
