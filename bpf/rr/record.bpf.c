@@ -206,7 +206,7 @@ static __always_inline void add_outputs(struct scratch *s, u32 nr, const u64 arg
 /* The sum of what the call put out; 0: it cannot be had. */
 static __always_inline u32 sum_output(struct scratch *s, u32 nr, const u64 arg[6], s64 ret)
 {
-	s->left = rr_begin_put(&s->walk, nr, arg, ret);
+	s->left = rr_begin_put(&s->walk, nr, arg, ret < RR_SUM_MOST ? ret : RR_SUM_MOST);
 	rr_sum_begin(&s->sum);
 	walk_on(1);
 	return s->left.bytes ? 0 : rr_sum_end(&s->sum);

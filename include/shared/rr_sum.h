@@ -6,11 +6,13 @@
  * The sum of what a call put out, for both compilers: by it a replay tells that its output is
  * the recorded one. Each range is taken in parts of RR_SUM_PART bytes, the last of them filled
  * up with zeros to a multiple of RR_SUM_STEP. Each step can be undone, so that bytes which are
- * others make another state; and one sum of 2^32 is the same by chance.
+ * others make another state; and one sum of 2^32 is the same by chance. What a call put out behind
+ * the first RR_SUM_MOST bytes is not summed.
  */
 #include "shared/rr_call.h"
 
 #define RR_SUM_PART	4096u
+#define RR_SUM_MOST	(1u << 26)	/* of a call: the kernel does nothing else meanwhile */
 #define RR_SUM_STEP	32u
 #define RR_SUM_LANES	4	/* the processor works at so many at a time */
 #define RR_SUM_ODD	0x9e3779b97f4a7c15ull

@@ -298,6 +298,13 @@ static int record(struct recorder *rec)
 	return r || recfile_events(rec->file) ? r : not_begun(rec);
 }
 
+/* The queue has nothing left. */
+static int write_sums(const struct recorder *rec, struct err *err)
+{
+	return recfile_events(rec->file) ?
+	       syssums_write(&rec->files.sums, rec->opts->dir, &rec->opts->who, err) : 0;
+}
+
 int recorder_run(const struct recorder_opts *opts, struct recorder_result *result,
 		 struct err *err)
 {
@@ -322,10 +329,8 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 		r = err_sys(err, EPERM, "cannot go on as root");
 	if (!r) {
 		r = record(&rec);
-		if (recfile_flush(rec.file, r ? &late : err) && !r)
-			r = -err->code;
-		if (recfile_events(rec.file) &&
-		    syssums_write(&rec.files.sums, opts->dir, &opts->who, r ? &late : err) && !r)
+		if ((recfile_flush(rec.file, r ? &late : err) ||
+		     write_sums(&rec, r ? &late : err)) && !r)
 			r = -err->code;
 		result->events = recfile_events(rec.file);
 		result->bytes = recfile_bytes(rec.file);

@@ -17,8 +17,9 @@ static const struct tracee *walked;
 /* Does something with a part of it, behind which there are zeros up to the next step of a sum. */
 typedef int part_fn(void *ctx, const uint64_t *part, size_t n);
 
-/* Each part in turn; -EFAULT where one cannot be read, or what @fn says. */
-static int each_part(const struct rthread *t, const struct rr_ev_call *e, part_fn *fn, void *ctx)
+/* Each part of the first @n in turn; -EFAULT where one cannot be read, or what @fn says. */
+static int each_part(const struct rthread *t, const struct rr_ev_call *e, int64_t n, part_fn *fn,
+		     void *ctx)
 {
 	uint64_t part[PART_BYTES / 8];
 	struct rr_walk w;
@@ -26,15 +27,15 @@ static int each_part(const struct rthread *t, const struct rr_ev_call *e, part_f
 	int r = 0;
 
 	walked = &t->space->t;
-	left = rr_begin_put(&w, e->nr, e->arg, e->ret);
+	left = rr_begin_put(&w, e->nr, e->arg, n);
 	do {
 		while (!r && left.bytes) {
-			const size_t n = left.bytes < sizeof(part) ? left.bytes : sizeof(part);
+			const size_t k = left.bytes < sizeof(part) ? left.bytes : sizeof(part);
 
-			memset((char *)part + n, 0, -n % RR_SUM_STEP);
-			r = tracee_read(walked, part, left.addr, n) ? -EFAULT : fn(ctx, part, n);
-			left.addr += n;
-			left.bytes -= n;
+			memset((char *)part + k, 0, -k % RR_SUM_STEP);
+			r = tracee_read(walked, part, left.addr, k) ? -EFAULT : fn(ctx, part, k);
+			left.addr += k;
+			left.bytes -= k;
 		}
 	} while (!r && rr_next(&w, &left));
 	return r;
@@ -61,7 +62,7 @@ static int compare(struct replayer *p, const struct rthread *t, const struct rr_
 	if (!e->told)
 		return 0;
 	rr_sum_begin(&sum);
-	if (each_part(t, e, add_to_sum, &sum))
+	if (each_part(t, e, e->ret < RR_SUM_MOST ? e->ret : RR_SUM_MOST, add_to_sum, &sum))
 		return replay_fail(p, t, EILSEQ, "%s: its output is not there",
 				   replay_call_name(e->nr));
 	if (rr_sum_end(&sum) == e->told)
@@ -81,7 +82,7 @@ int replay_output(struct replayer *p, const struct rthread *t, const struct rr_e
 	if (r || !p->opts->output || recread_number(p->file) <= p->shown)
 		return r;
 	p->shown = recread_number(p->file);
-	r = each_part(t, e, write_to, &fd);
+	r = each_part(t, e, e->ret, write_to, &fd);
 	if (r == -EFAULT)
 		return replay_fail(p, t, EILSEQ, "%s: its output is not there",
 				   replay_call_name(e->nr));
