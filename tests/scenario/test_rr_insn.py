@@ -89,6 +89,26 @@ def where_memory_is_compared():
 
 
 @test
+def what_was_looked_through_before():
+    """A cache of where they are: taken, and made anew where it is damaged."""
+    with scratch() as d:
+        cache = os.path.join(d, "tracer", "code")
+        seen = set()
+        for name in "first", "second", "third":
+            was = record(d, workload("rr_insn"), "threads", name=name,
+                         env=dict(os.environ, XDG_CACHE_HOME=d))
+            check(read_in(d, name) >= 300, f"{name}: {read_in(d, name)} were met")
+            equal(replay(d, name).out, was.out, f"{name} replayed")
+            with open(cache, "rb") as f:
+                seen.add((os.stat(cache).st_ino, f.read()))
+            if name == "second":
+                equal(len(seen), 1, "caches by then")
+                os.truncate(cache, 40)
+        equal(len({text for _, text in seen}), 1, "what is in them")
+        equal(len(seen), 2, "caches")
+
+
+@test
 def code_that_a_program_makes():
     """Nobody has looked through it: the replay reads another time, and says so."""
     for how, name in (("w", "write"), ("v", "writev"), ("s", "sendto"), ("m", "sendmmsg"),

@@ -25,6 +25,7 @@
 #include "shared/rr.h"
 #include "rr.skel.h"
 #include "rr/bulk.h"
+#include "rr/codecache.h"
 #include "rr/memsum.h"
 #include "rr/newimage.h"
 #include "rr/ordinary.h"
@@ -315,6 +316,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 		.signals = { .fd = -1 },
 	};
 	struct err late = { 0 };
+	struct buf cache = BUF_INIT;
 	char path[4096];
 	int r;
 
@@ -327,11 +329,15 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	r = rec.queue ? recfile_create(&rec.file, path, rec.queue, err) : -err->code;
 	if (caller_raise(&opts->who) && !r)
 		r = err_sys(err, EPERM, "cannot go on as root");
+	if (!r && codecache_path(&cache, &opts->who))
+		codecache_load(&rec.replaced, cache.data, &opts->who);
 	if (!r) {
 		r = record(&rec);
 		if ((recfile_flush(rec.file, r ? &late : err) ||
 		     write_sums(&rec, r ? &late : err)) && !r)
 			r = -err->code;
+		if (cache.len)
+			codecache_save(&rec.replaced, cache.data, &opts->who);
 		result->events = recfile_events(rec.file);
 		result->bytes = recfile_bytes(rec.file);
 	}
@@ -347,6 +353,7 @@ int recorder_run(const struct recorder_opts *opts, struct recorder_result *resul
 	replaced_release(&rec.replaced);
 	bulk_release(&rec.bulk);
 	buf_release(&rec.sums);
+	buf_release(&cache);
 	spin_release(&rec.spin);
 	free(rec.held);
 	free(rec.stopped.at);

@@ -2,7 +2,7 @@
 /*
  * DESIGN: a thread that comes to one gets a signal, of which BPF tells before the thread takes it.
  * The recorder attaches itself then, and the thread stops with the signal: it is given the result,
- * and not the signal, and goes on by itself. Files are looked through once.
+ * and not the signal, and goes on by itself. Files are looked through once (codecache.h).
  */
 #include "rr/replaced.h"
 
@@ -18,9 +18,12 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "rr/filestore.h"
 #include "rr/insn.h"
 #include "rr/place.h"
+
+#define YOUNG_NS ((uint64_t)2000000000)	/* times of files go on by ticks */
 
 void replaced_release(struct replaced *x)
 {
@@ -41,7 +44,8 @@ static const struct insn_places *places_of(struct replaced *x, pid_t tid, const 
 	for (size_t i = 0; i < x->n; i++) {
 		f = &x->file[i];
 		if (f->ino == m->ino && f->dev == m->dev && f->size == m->size &&
-		    f->mtime_ns == m->mtime_ns && f->offset == m->offset && f->bytes == bytes)
+		    f->mtime_ns == m->mtime_ns && f->ctime_ns == m->ctime_ns &&
+		    f->offset == m->offset && f->bytes == bytes)
 			return &f->places;
 	}
 	f = realloc(x->file, (x->n + 1) * sizeof(*f));
@@ -55,8 +59,8 @@ static const struct insn_places *places_of(struct replaced *x, pid_t tid, const 
 	fd = filestore_open(tid, m);
 	if (fd < 0)
 		return NULL;
-	*f = (struct replaced_file){ m->dev, m->ino, m->size, m->mtime_ns, m->offset, bytes,
-				     { .at = NULL } };
+	*f = (struct replaced_file){ m->dev, m->ino, m->size, m->mtime_ns, m->ctime_ns, m->offset,
+				     bytes, .young = m->ctime_ns + YOUNG_NS > clock_real_ns() };
 	*r = insnscan(&f->places, fd, m->offset, bytes);
 	close(fd);
 	x->n++;

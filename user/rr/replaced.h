@@ -14,13 +14,14 @@
 #include "rr/procmaps.h"
 #include "rr/recfile.h"
 
-/* What is known of files; zeros at first. */
+/* What is known of files; zeros at first, or from codecache.h. */
 struct replaced {
 	struct replaced_file {
-		uint64_t dev, ino, size, mtime_ns, offset, bytes;
+		uint64_t dev, ino, size, mtime_ns, ctime_ns, offset, bytes;
+		bool young;	/* it may be changed once more without other times */
 		struct insn_places places;
 	} *file;
-	size_t n;
+	size_t n, loaded;	/* these were known before */
 };
 
 void replaced_release(struct replaced *x);
