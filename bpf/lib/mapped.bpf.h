@@ -10,9 +10,10 @@
 #include "lib/recorded.bpf.h"
 
 struct inode___66 {
-	struct timespec64 { long long tv_sec; long tv_nsec; } __i_mtime, __i_ctime;
+	struct timespec64 { long long tv_sec; long tv_nsec; } i_mtime, __i_ctime;
 } __attribute__((preserve_access_index));
-struct inode___5 { struct timespec64 i_mtime, i_ctime; } __attribute__((preserve_access_index));
+struct inode___67 { struct timespec64 __i_mtime; } __attribute__((preserve_access_index));
+struct inode___5 { struct timespec64 i_ctime; } __attribute__((preserve_access_index));
 
 /* An event in the making, and where the walk over its names is. */
 struct mapped_file {
@@ -32,8 +33,10 @@ struct {
 #define NS(sec, nsec) ((u64)(sec) * 1000000000u + (u64)(nsec))
 #define CTIME_QUERIED (1u << 31)	/* in the nanoseconds, since 6.13: it was asked for */
 
+/* i_ctime has another name since 6.6, i_mtime since 6.7; both are two words since 6.11. */
 static __always_inline void read_times(struct rr_ev_mapped *e, struct inode *inode)
 {
+	struct inode___67 *i67 = (void *)inode;
 	struct inode___66 *i66 = (void *)inode;
 	struct inode___5 *i5 = (void *)inode;
 
@@ -42,17 +45,20 @@ static __always_inline void read_times(struct rr_ev_mapped *e, struct inode *ino
 				 BPF_CORE_READ(inode, i_mtime_nsec));
 		e->ctime_ns = NS(BPF_CORE_READ(inode, i_ctime_sec),
 				 BPF_CORE_READ(inode, i_ctime_nsec) & ~CTIME_QUERIED);
-	} else if (bpf_core_field_exists(i66->__i_mtime)) {
-		e->mtime_ns = NS(BPF_CORE_READ(i66, __i_mtime.tv_sec),
-				 BPF_CORE_READ(i66, __i_mtime.tv_nsec));
+		return;
+	}
+	if (bpf_core_field_exists(i67->__i_mtime))
+		e->mtime_ns = NS(BPF_CORE_READ(i67, __i_mtime.tv_sec),
+				 BPF_CORE_READ(i67, __i_mtime.tv_nsec));
+	else
+		e->mtime_ns = NS(BPF_CORE_READ(i66, i_mtime.tv_sec),
+				 BPF_CORE_READ(i66, i_mtime.tv_nsec));
+	if (bpf_core_field_exists(i66->__i_ctime))
 		e->ctime_ns = NS(BPF_CORE_READ(i66, __i_ctime.tv_sec),
 				 BPF_CORE_READ(i66, __i_ctime.tv_nsec));
-	} else {
-		e->mtime_ns = NS(BPF_CORE_READ(i5, i_mtime.tv_sec),
-				 BPF_CORE_READ(i5, i_mtime.tv_nsec));
+	else
 		e->ctime_ns = NS(BPF_CORE_READ(i5, i_ctime.tv_sec),
 				 BPF_CORE_READ(i5, i_ctime.tv_nsec));
-	}
 }
 
 /* One name, or from a mount's root to where it is mounted. */

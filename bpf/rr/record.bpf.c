@@ -177,12 +177,12 @@ static long step(u64 i, void *ctx)
 	if (!rr_next(&s->walk, &s->left))
 		return 1;
 	/* Nobody asked for it: to find that NULL cannot be read takes a fault. */
-	if (!s->left.addr)
+	if (!s->left.addr && !s->summing)
 		s->left.bytes = 0;
 	return 0;
 }
 
-/* The walk to its end, for all that walk. A function of its own, verified once. */
+/* The walk, for all that walk: whether it was cut. A function of its own, verified once. */
 __attribute__((noinline)) int walk_on(u32 summing);
 __attribute__((noinline)) int walk_on(u32 summing)
 {
@@ -192,8 +192,7 @@ __attribute__((noinline)) int walk_on(u32 summing)
 	if (!s)
 		return 0;
 	s->summing = summing;
-	bpf_loop(CHUNKS_MAX, step, NULL, 0);
-	return 0;
+	return bpf_loop(CHUNKS_MAX, step, NULL, 0) == CHUNKS_MAX;
 }
 
 static __always_inline void add_outputs(struct scratch *s, u32 nr, const u64 arg[6], s64 ret)
@@ -208,8 +207,7 @@ static __always_inline u32 sum_output(struct scratch *s, u32 nr, const u64 arg[6
 {
 	s->left = rr_begin_put(&s->walk, nr, arg, ret < RR_SUM_MOST ? ret : RR_SUM_MOST);
 	rr_sum_begin(&s->sum);
-	walk_on(1);
-	return s->left.bytes ? 0 : rr_sum_end(&s->sum);
+	return walk_on(1) || s->left.bytes ? 0 : rr_sum_end(&s->sum);
 }
 
 static __always_inline bool is_output(u32 i, const struct file *file, u64 ino, u32 dev)

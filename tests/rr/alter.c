@@ -5,8 +5,11 @@
  * missing, comes twice or ends early. All checksums are right: what is in them is believed.
  *
  * alter FROM TO EVENT WORD VALUE: with this value in that word of eight bytes behind its head.
+ *
+ * alter FROM TO: nothing is altered, but each event is in a chunk of its own.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +71,7 @@ static int alter(struct rr_head *h)
 
 /* What is to be written, and where; .event 0: by chance. */
 static struct { uint64_t event, word, value; } fixed;
+static bool apart;	/* events are, in chunks */
 
 static int alter_fixed(struct rr_head *h)
 {
@@ -93,6 +97,8 @@ static int copy(struct recread *in, struct recfile *out, const uint64_t at[MOST]
 				times = fixed.event ? alter_fixed(room) : alter(room);
 		while (r >= 0 && times--)
 			r = recfile_add(out, room, err);
+		if (r >= 0 && apart)
+			r = recfile_push(out, err);
 		if (r < 0)
 			break;
 	}
@@ -108,17 +114,18 @@ int main(int argc, char **argv)
 	struct recfile *out = NULL;
 	int r;
 
-	if (argc != 4 && argc != 6) {
-		fputs("usage: alter FROM TO SEED, alter FROM TO EVENT WORD VALUE\n", stderr);
+	if (argc != 3 && argc != 4 && argc != 6) {
+		fputs("usage: alter FROM TO [SEED], alter FROM TO EVENT WORD VALUE\n", stderr);
 		return 2;
 	}
+	apart = argc == 3;
 	if (argc == 6) {
 		fixed.event = at[0] = strtoull(argv[3], NULL, 0);
 		fixed.word = strtoull(argv[4], NULL, 0);
 		fixed.value = strtoull(argv[5], NULL, 0);
 	}
-	state = strtoull(argv[3], NULL, 10) * 0x9e3779b97f4a7c15ull + 1;
-	n = fixed.event ? 0 : recfile_count(argv[1]);
+	state = (apart ? 0 : strtoull(argv[3], NULL, 10)) * 0x9e3779b97f4a7c15ull + 1;
+	n = apart || fixed.event ? 0 : recfile_count(argv[1]);
 	for (uint32_t i = 0; n && i <= chance(MOST); i++)
 		at[i % MOST] = 1 + chance((uint32_t)n);
 	r = recread_open(&in, argv[1], &err);

@@ -48,6 +48,19 @@ def events_that_say_something_else():
 
 
 @test
+def chunks_that_end_anywhere():
+    """Behind each event: a call that mapped a file, too, whose file is the next one."""
+    with scratch() as d:
+        was = record(d, "/usr/bin/python3", "-c", "import threading as t\nt.Thread(target="
+                     "lambda: print(sum(range(9)))).start()")
+        events = os.path.join(d, "rec", "events")
+        os.rename(events, events + "0")
+        run([ALTER, events + "0", events]).ok()
+        r = replay(d)
+        equal((r.rc, r.out), (0, was.out), r.err)
+
+
+@test
 def memory_longer_than_its_event():
     """Of a call that a process does by itself: what comes behind the event is not written."""
     with scratch() as d:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Instructions that read what no replay would read again: they get the recorded results."""
 import contextlib
+import json
 import os
 import re
 import socket
@@ -122,6 +123,23 @@ def code_that_a_program_makes():
                             re.M), f"no stack: {r.err}")
             contains(r.err, "it made code as it ran: where such code reads the time stamp",
                      "why it may")
+
+
+@test
+def names_that_would_steer_a_terminal():
+    """Of what is named where a replay diverges: the program's copy, in such a recording."""
+    with scratch() as d:
+        record(d, workload("rr_made"), "w", name="\x1b]0;rec")
+        about = os.path.join(d, "\x1b]0;rec", "about")
+        with open(about, encoding="utf-8") as f:
+            told = json.load(f)
+        with open(about, "w", encoding="utf-8") as f:
+            json.dump({**told, "warnings": "\x1b[2J is mapped"}, f)
+        r = replay(d, "\x1b]0;rec")
+        equal(r.rc, 2, r.err)
+        check("\x1b" not in r.err, f"not written as it is: {r.err!r}")
+        contains(r.err, "/\\x1b]0;rec/files/", "the stack")
+        contains(r.err, "when it was recorded: \\x1b[2J is mapped", "what was warned of")
 
 
 @test

@@ -58,6 +58,19 @@ def devices_that_are_outputs():
 
 
 @test
+def outputs_that_are_not_there():
+    """/dev/null does not look at what it takes."""
+    code = ("import ctypes, os\nc = ctypes.CDLL(None)\n"
+            "v = (ctypes.c_size_t * 4)(0, 100, ctypes.addressof(s := ctypes.c_char(b'x')), 1)\n"
+            "os.write(1, b'a\\n')\n"
+            "r = c.write(1, None, 100), c.write(1, 8, 100), c.writev(1, v, 2)\n"
+            "os.write(1, b'b\\n')\nos._exit(r != (100, 100, 101))")
+    with scratch() as d:
+        record(d, PYTHON, "-c", code, stdout=DEVNULL)
+        outputs(d, "a\nb\n")
+
+
+@test
 def one_file_for_both():
     """Then the descriptor's number says which it is."""
     text = ("import os\nfor i in 1, 2, 3:\n    os.write(1, b'out %d\\n' % i)\n"

@@ -46,7 +46,7 @@ static void tell_diverged(const struct replay_opts *o, const struct buf *stack,
 {
 	struct err what = *err;
 	struct recabout about;
-	struct buf b = BUF_INIT;
+	struct buf b = BUF_INIT, warned = BUF_INIT;
 
 	what.hint[0] = '\0';
 	cli_fail("tracer", &what, 0);
@@ -54,9 +54,14 @@ static void tell_diverged(const struct replay_opts *o, const struct buf *stack,
 	if (err->hint[0])
 		buf_addf(&b, "tracer: %s\n", err->hint);
 	if (!recabout_read(&about, o->dir) && about.warnings.len)
-		buf_addf(&b, "tracer: warned of when it was recorded: %s\n", about.warnings.data);
+		buf_addf(&warned, "tracer: warned of when it was recorded: %s",
+			 about.warnings.data);
+	/* It is of files that others have named. */
+	if (warned.len)
+		cli_line_text(&b, warned.data);
 	io_write_all(STDERR_FILENO, b.data, b.len);
 	recabout_release(&about);
+	buf_release(&warned);
 	buf_release(&b);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include "base/selfdir.h"
+#include "cli/term.h"
 #include "sym/sym.h"
 
 #define FRAMES 32
@@ -42,16 +43,20 @@ static size_t read_stack(unsigned char *to, size_t n, pid_t pid, uint64_t at)
 
 static void add_frame(struct buf *b, int i, const struct sym_frame *f)
 {
-	buf_addf(b, "    #%-2d %#" PRIx64, i, f->ip);
+	struct buf line = BUF_INIT;
+
+	buf_addf(&line, "    #%-2d %#" PRIx64, i, f->ip);
 	if (f->symbol && !f->inlined)
-		buf_addf(b, " %s+%#" PRIx64, f->symbol, f->offset);
+		buf_addf(&line, " %s+%#" PRIx64, f->symbol, f->offset);
 	else if (f->symbol)
-		buf_addf(b, " %s", f->symbol);
+		buf_addf(&line, " %s", f->symbol);
 	if (f->file)
-		buf_addf(b, " at %s:%" PRIu32, f->file, f->line);
+		buf_addf(&line, " at %s:%" PRIu32, f->file, f->line);
 	else if (f->module)
-		buf_addf(b, " (%s+%#" PRIx64 ")", f->module, f->module_offset);
-	buf_addc(b, '\n');
+		buf_addf(&line, " (%s+%#" PRIx64 ")", f->module, f->module_offset);
+	if (line.len)
+		cli_line_text(b, line.data);
+	buf_release(&line);
 }
 
 void replay_stack_add(struct buf *b, pid_t pid, const struct user_regs_struct *regs)

@@ -83,6 +83,9 @@ int replay_output(struct replayer *p, const struct rthread *t, const struct rr_e
 		return r;
 	p->shown = recread_number(p->file);
 	r = each_part(t, e, e->ret, write_to, &fd);
+	/* Nor was it there then: /dev/null takes what it does not read. */
+	if (r == -EFAULT && !e->told)
+		return 0;
 	if (r == -EFAULT)
 		return replay_fail(p, t, EILSEQ, "%s: its output is not there",
 				   replay_call_name(e->nr));

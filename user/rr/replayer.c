@@ -315,6 +315,7 @@ static int next_event(struct replayer *p)
 {
 	struct replay_debug *d = p->opts->debug;
 	const struct rr_head *h = NULL;
+	uint32_t tid;
 	int r, got;
 
 	if (d)
@@ -323,11 +324,13 @@ static int next_event(struct replayer *p)
 	r = got >= 0 && d ? d->event(d, p, got ? h : NULL) : 0;
 	if (got <= 0 || r)
 		return r ? r : got;
+	/* By then others may have been read. */
+	tid = h->tid;
 	r = on_event(p, h);
 	if (r && r != -ECANCELED)
 		say_where(p);
 	if (r == -EILSEQ)
-		tell_diverged(p, h->tid);
+		tell_diverged(p, tid);
 	return r ? r : 1;
 }
 
