@@ -87,6 +87,10 @@ static void it_is_below_directories_that_are_made(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/home/.cache/tracer/code", dir);
+	codecache_save(&x, path, &me);
+	snprintf(path, sizeof(path), "%s/home", dir);
+	assert_int_equal(stat(path, &st), -1);
 	snprintf(path, sizeof(path), "%s/a/b/code", dir);
 	x.loaded = 2;
 	codecache_save(&x, path, &me);

@@ -142,13 +142,18 @@ void codecache_load(struct replaced *x, const char *path, const struct caller *w
 	x->loaded = x->n;
 }
 
-static void make_dirs(const char *path)
+/* tracer's own directory, and that of caches; a home that is not there is not made. */
+static void make_dirs(char *path)
 {
-	char dir[4096];
+	char *own = strrchr(path, '/'), *all;
 
-	for (const char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/'))
-		if (snprintf(dir, sizeof(dir), "%.*s", (int)(at - path), path) < (int)sizeof(dir))
-			mkdir(dir, 0700);
+	*own = '\0';
+	all = strrchr(path, '/');
+	*all = '\0';
+	mkdir(path, 0700);
+	*all = '/';
+	mkdir(path, 0700);
+	*own = '/';
 }
 
 static void write_it(const char *path, const struct buf *b)
@@ -158,7 +163,7 @@ static void write_it(const char *path, const struct buf *b)
 
 	if (snprintf(now, sizeof(now), "%s.%d", path, (int)getpid()) >= (int)sizeof(now))
 		return;
-	make_dirs(path);
+	make_dirs(now);
 	fd = open(now, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return;
